@@ -1,0 +1,38 @@
+# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(Protobuf)
+find_package(hwy CONFIG)
+include(PenstockDnnl)
+if(PENSTOCK_TESTS)
+  find_package(GTest)
+endif()
+
+foreach(target protobuf::libprotobuf protobuf::protoc hwy::hwy Penstock::dnnl)
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "${target} was not found; run tools/install_dependencies")
+  endif()
+endforeach()
+if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
+  message(FATAL_ERROR "GoogleTest was not found; run tools/install_dependencies "
+                      "or configure with -DPENSTOCK_TESTS=OFF")
+endif()
+
+if(PENSTOCK_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "CUDA: PENSTOCK_CUDA is ON, but no CUDA compiler was found; "
+                        "set CUDACXX to the path of nvcc")
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  message(STATUS "CUDA: on, ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
+else()
+  message(STATUS "CUDA: off (configure with -DPENSTOCK_CUDA=ON or the preset cuda)")
+endif()

@@ -1,0 +1,1 @@
+# include/penstock/, libpenstock, find_package(Penstock) and penstock.pc.

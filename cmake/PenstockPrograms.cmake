@@ -1,0 +1,57 @@
+# Programs over the whole library: benchmarks, examples, whole-system tests, conformance runners.
+
+set(root ${PROJECT_SOURCE_DIR})
+
+file(GLOB sources CONFIGURE_DEPENDS ${root}/bench/*.cc)
+if(sources)
+  add_executable(penstock_bench ${sources})
+  penstock_link_all_rooms(penstock_bench)
+endif()
+
+# examples/x.cc is the target x_example and the program bin/x.
+file(GLOB examples CONFIGURE_DEPENDS ${root}/examples/*.cc)
+foreach(source ${examples})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name}_example ${source})
+  set_target_properties(${name}_example PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(${name}_example PRIVATE penstock)
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS ${root}/tests/*_test.cc)
+if(sources)
+  add_executable(system_test ${sources})
+  penstock_link_all_rooms(system_test)
+  penstock_gtest(system_test system)
+endif()
+
+# A test in C is a program of its own, which fails by its exit status.
+file(GLOB sources CONFIGURE_DEPENDS ${root}/tests/*_test.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${name} PRIVATE penstock)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${root})
+  set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 300)
+endforeach()
+
+foreach(name golden_check model_check)
+  if(EXISTS ${root}/tests/${name}.cc)
+    add_executable(${name} ${root}/tests/${name}.cc)
+    penstock_link_all_rooms(${name})
+  endif()
+endforeach()
+
+# The rooms whose tests are worth running under the thread sanitizer.
+add_custom_target(concurrency_tests)
+foreach(room core execute session client)
+  if(TARGET ${room}_test)
+    add_dependencies(concurrency_tests ${room}_test)
+  endif()
+endforeach()
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND AND EXISTS ${root}/tools/check_layers.py)
+  add_test(NAME layers COMMAND ${Python3_EXECUTABLE} ${root}/tools/check_layers.py)
+  set_tests_properties(layers PROPERTIES LABELS fast)
+endif()

@@ -1,0 +1,175 @@
+# A room is one folder under penstock/ and one static library penstock_<folder> that links only
+# the rooms it may look at. libpenstock is made of the objects of all rooms.
+
+# penstock_room(<folder> [DEPENDS <room>...] [LIBS <target>...] [TESTS_NEED <room>...])
+#
+# Compiles every source of penstock/<folder>, at any depth, but *_test.cc and *_fuzz.cc. CUDA
+# sources (*.cu, and *.cc in a folder named cuda) are part of the room when PENSTOCK_CUDA is on.
+# A folder of headers alone becomes an INTERFACE library; one that holds nothing yet is skipped.
+function(penstock_room folder)
+  cmake_parse_arguments(room "" "" "DEPENDS;LIBS;TESTS_NEED" ${ARGN})
+  set(directory ${PROJECT_SOURCE_DIR}/penstock/${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${directory}/*.cc ${directory}/*.cu)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${directory}/*.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.(cc|cu)$")
+  set(fuzzers ${sources})
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.(cc|cu)$")
+  if(NOT PENSTOCK_CUDA)
+    list(FILTER sources EXCLUDE REGEX "\\.cu$|/cuda/")
+    list(FILTER tests EXCLUDE REGEX "\\.cu$|/cuda/")
+  endif()
+  if(NOT sources AND NOT headers)
+    message(STATUS "Room ${folder}: nothing there yet")
+    return()
+  endif()
+
+  if(sources)
+    add_library(penstock_${folder} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(penstock_${folder} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(penstock_${folder} ${scope} ${PROJECT_SOURCE_DIR})
+  target_link_libraries(penstock_${folder} ${scope} ${room_LIBS})
+  penstock_link_rooms(penstock_${folder} ${scope} ${room_DEPENDS})
+  set_target_properties(penstock_${folder} PROPERTIES
+    PENSTOCK_TEST_SOURCES "${tests}"
+    PENSTOCK_FUZZ_SOURCES "${fuzzers}"
+    PENSTOCK_TESTS_NEED "${room_TESTS_NEED}"
+    PENSTOCK_LIBS "${room_LIBS}")
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
+endfunction()
+
+# Links the rooms that exist.
+function(penstock_link_rooms target scope)
+  foreach(room ${ARGN})
+    if(TARGET penstock_${room})
+      target_link_libraries(${target} ${scope} penstock_${room})
+    endif()
+  endforeach()
+endfunction()
+
+# Links all rooms, for programs that look past the installed headers.
+function(penstock_link_all_rooms target)
+  get_property(rooms GLOBAL PROPERTY PENSTOCK_ROOMS)
+  penstock_link_rooms(${target} PRIVATE ${rooms})
+endfunction()
+
+# The room of the .proto files: penstock/<folder>/x.proto is included as "penstock/<folder>/x.pb.h".
+function(penstock_proto_room folder)
+  file(GLOB protos CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+       ${PROJECT_SOURCE_DIR}/penstock/${folder}/*.proto)
+  if(NOT protos)
+    message(STATUS "Room ${folder}: nothing there yet")
+    return()
+  endif()
+  set(generated ${PROJECT_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${generated})
+  foreach(proto ${protos})
+    string(REGEX REPLACE "\\.proto$" "" stem ${generated}/${proto})
+    add_custom_command(
+      OUTPUT ${stem}.pb.cc ${stem}.pb.h
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR} --cpp_out=${generated}
+              --dependency_out=${stem}.d ${proto}
+      DEPENDS ${PROJECT_SOURCE_DIR}/${proto}
+      DEPFILE ${stem}.d
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+      COMMENT "Generating ${proto}")
+    list(APPEND sources ${stem}.pb.cc)
+  endforeach()
+  add_library(penstock_${folder} STATIC ${sources})
+  # Generated code is not ours to warn about.
+  target_compile_options(penstock_${folder} PRIVATE -w)
+  target_include_directories(penstock_${folder} SYSTEM PUBLIC ${generated})
+  target_link_libraries(penstock_${folder} PUBLIC protobuf::libprotobuf)
+  set_target_properties(penstock_${folder} PROPERTIES PENSTOCK_LIBS protobuf::libprotobuf)
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
+endfunction()
+
+# Optimises rooms of loops over numbers. The flags let the compiler vectorise without giving up
+# NaN, infinity or the order of additions.
+function(penstock_vectorise)
+  if(PENSTOCK_SANITIZE)
+    return()
+  endif()
+  set(flags -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast)
+  foreach(room ${ARGN})
+    if(TARGET penstock_${room})
+      get_target_property(type penstock_${room} TYPE)
+      if(type STREQUAL STATIC_LIBRARY)
+        target_compile_options(penstock_${room} PRIVATE
+          "$<$<AND:$<CONFIG:Release,RelWithDebInfo>,$<COMPILE_LANGUAGE:CXX>>:${flags}>")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# The one library that users link: the objects of all rooms.
+function(penstock_library)
+  get_property(rooms GLOBAL PROPERTY PENSTOCK_ROOMS)
+  foreach(room ${rooms})
+    get_target_property(type penstock_${room} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND objects $<TARGET_OBJECTS:penstock_${room}>)
+    endif()
+    get_target_property(room_libs penstock_${room} PENSTOCK_LIBS)
+    list(APPEND libs ${room_libs})
+  endforeach()
+  add_library(penstock ${objects})
+  add_library(Penstock::penstock ALIAS penstock)
+  set_target_properties(penstock PROPERTIES
+    LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(penstock INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(penstock INTERFACE cxx_std_20)
+  target_link_libraries(penstock PRIVATE ${libs})
+endfunction()
+
+# One test binary <folder>_test a room, all of its *_test.cc, run from the repository's root.
+# The target fast_tests builds them all.
+function(penstock_room_tests)
+  include(GoogleTest)
+  add_custom_target(fast_tests)
+  get_property(rooms GLOBAL PROPERTY PENSTOCK_ROOMS)
+  foreach(room ${rooms})
+    get_target_property(tests penstock_${room} PENSTOCK_TEST_SOURCES)
+    get_target_property(fuzzers penstock_${room} PENSTOCK_FUZZ_SOURCES)
+    get_target_property(rooms_needed penstock_${room} PENSTOCK_TESTS_NEED)
+    if(tests)
+      add_executable(${room}_test ${tests})
+      penstock_link_rooms(${room}_test PRIVATE ${room} ${rooms_needed})
+      penstock_gtest(${room}_test fast)
+      add_dependencies(fast_tests ${room}_test)
+    endif()
+    if(fuzzers AND PENSTOCK_FUZZ)
+      penstock_fuzzers(${room} ${fuzzers})
+    endif()
+  endforeach()
+endfunction()
+
+# Registers each case of a GoogleTest program with CTest, under a label.
+function(penstock_gtest target label)
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS ${label} TIMEOUT 300)
+endfunction()
+
+# One libFuzzer program a file, named like the file. The target fuzzers builds them all.
+function(penstock_fuzzers room)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "PENSTOCK_FUZZ needs clang; use the preset fuzz")
+  endif()
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  foreach(source ${ARGN})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    penstock_link_rooms(${name} PRIVATE ${room})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${name})
+  endforeach()
+endfunction()

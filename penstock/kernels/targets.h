@@ -1,0 +1,9 @@
+// Chooses the instruction sets that Highway compiles each kernel for: its baseline, SSE4, AVX2 and
+// AVX-512. Include before any header of Highway.
+//
+// Every target costs compile time and code size, and the finer steps of x86 gain our kernels
+// nothing. In Highway a better target has a lower bit, so AVX3 - 1 stands for all that are newer
+// than AVX3, whichever of them this version of Highway knows.
+#pragma once
+
+#define HWY_DISABLED_TARGETS ((HWY_AVX3 - 1) | HWY_SSSE3)
