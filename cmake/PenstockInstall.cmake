@@ -1,1 +1,35 @@
-# include/penstock/, libpenstock, find_package(Penstock) and penstock.pc.
+# include/penstock/, libpenstock, find_package(Penstock) and penstock.pc. The installed tree may be
+# moved: nothing in it names the prefix.
+
+include(CMakePackageConfigHelpers)
+
+foreach(room client train serve ops graph core)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room}
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock FILES_MATCHING PATTERN "*.h")
+  endif()
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/penstock/penstock.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock OPTIONAL)
+
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Penstock)
+install(TARGETS penstock EXPORT PenstockTargets)
+install(EXPORT PenstockTargets NAMESPACE Penstock:: DESTINATION ${cmake_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/PenstockConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/PenstockConfig.cmake INSTALL_DESTINATION ${cmake_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/PenstockConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PenstockConfig.cmake
+              ${PROJECT_BINARY_DIR}/PenstockConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PenstockDnnl.cmake
+        DESTINATION ${cmake_dir})
+
+# A static library hands its dependencies on to whoever links it, also without --static.
+if(NOT BUILD_SHARED_LIBS)
+  set(PENSTOCK_PC_REQUIRES "protobuf libhwy")
+  set(PENSTOCK_PC_LIBS "-ldnnl -pthread")
+endif()
+file(RELATIVE_PATH PENSTOCK_PC_TO_PREFIX
+     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/penstock.pc.in ${PROJECT_BINARY_DIR}/penstock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -55,3 +55,10 @@ if(Python3_FOUND AND EXISTS ${root}/tools/check_layers.py)
   add_test(NAME layers COMMAND ${Python3_EXECUTABLE} ${root}/tools/check_layers.py)
   set_tests_properties(layers PROPERTIES LABELS fast)
 endif()
+
+if(EXISTS ${root}/examples/hello.cc AND NOT PENSTOCK_SANITIZE)
+  add_test(NAME install_consumer
+    COMMAND ${root}/tests/install/run.sh ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER}
+            ${CMAKE_GENERATOR})
+  set_tests_properties(install_consumer PROPERTIES LABELS install TIMEOUT 300)
+endif()
