@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "penstock/core/function_ref.h"
+#include "penstock/core/mutex.h"
+
+namespace penstock {
+
+// The threads of one process, shared by nodes that run beside each other and by the insides of one node. `threads`
+// counts every thread that computes, the caller's included: a pool of n starts n - 1 workers. No thread spins while
+// it waits.
+// Threads: all methods may be called concurrently. The destructor runs what was scheduled, then joins.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  // Runs `task` on a worker, or on the calling thread when there are none.
+  void Schedule(std::function<void()> task);
+  // True when a worker waits for work: only then is handing out parts of a node worth a wake-up.
+  bool HasIdleWorker() const { return idle_.load(std::memory_order_relaxed) > 0; }
+  // Takes one scheduled task and runs it on the calling thread. False when there was none.
+  bool RunOne();
+  // True on a worker of any pool.
+  static bool OnWorker();
+
+ private:
+  void WorkerLoop();
+  bool Pop(std::function<void()>* task) REQUIRES_LOCK(mu_);
+
+  Mutex mu_;
+  CondVar wake_;
+  std::deque<std::function<void()>> tasks_ GUARDED_BY(mu_);
+  bool stopping_ GUARDED_BY(mu_) = false;
+  std::atomic<int> idle_{0};  // a hint: read without the lock
+  std::vector<std::thread> workers_;
+};
+
+// The number of threads this process should compute with, the least of: the flag or option (0: not given), the
+// environment variables PENSTOCK_NUM_THREADS and OMP_NUM_THREADS, the cores of its affinity mask and of its cgroup's
+// quota. A variable that is not a positive number is reported on the log and ignored.
+int ThreadBudget(int requested = 0);
+
+}  // namespace penstock
