@@ -1,0 +1,123 @@
+#include "penstock/device/cpu/caching_allocator.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace penstock {
+namespace {
+
+constexpr size_t kSmallest = 128;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+void RaiseTo(std::atomic<int64_t>& target, int64_t value) {
+  int64_t seen = target.load(std::memory_order_relaxed);
+  while (seen < value && !target.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+void* SystemAllocate(size_t bytes) {
+  if (bytes < 4 * kHugePage) return std::aligned_alloc(Allocator::kAlignment, bytes);
+  // Large blocks lie on huge pages where the system has them: far fewer page faults on the first touch.
+  void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage);
+  if (block != nullptr) madvise(block, bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+}  // namespace
+
+// Class 4*e + q holds blocks of (4 + q + 1) * 2^e bytes, e counted from kSmallest / 4.
+size_t CachingAllocator::RoundUp(size_t bytes) {
+  bytes = std::max(bytes, kSmallest);
+  const size_t step = std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+int CachingAllocator::ClassOf(size_t rounded) {
+  const size_t low = std::bit_floor(rounded - 1);
+  const int exponent = std::countr_zero(low) - std::countr_zero(kSmallest / 2);
+  const int quarter = static_cast<int>((rounded - low) / (low / 4)) - 1;
+  return 4 * exponent + quarter;
+}
+
+bool CachingAllocator::Reserve(int64_t bytes) {
+  const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (limit_ > 0 && now > limit_) {
+    in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  RaiseTo(peak_, now);
+  return true;
+}
+
+void* CachingAllocator::Allocate(size_t bytes) {
+  if (bytes > (size_t{1} << 46)) return nullptr;
+  const size_t rounded = RoundUp(bytes);
+  if (!Reserve(static_cast<int64_t>(rounded))) return nullptr;
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  RaiseTo(largest_, static_cast<int64_t>(rounded));
+  Shelf& shelf = shelves_[ClassOf(rounded)];
+  {
+    MutexLock lock(shelf.mu);
+    if (!shelf.blocks.empty()) {
+      void* block = shelf.blocks.back();
+      shelf.blocks.pop_back();
+      owners_.fetch_add(1, std::memory_order_relaxed);
+      cached_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
+      return block;
+    }
+  }
+  // What other classes keep counts against the machine, not against the limit; give it back when it is in the way.
+  if (limit_ > 0 && in_use_.load(std::memory_order_relaxed) + cached_.load(std::memory_order_relaxed) > limit_) Trim();
+  void* block = SystemAllocate(rounded);
+  if (block == nullptr) {
+    Trim();
+    block = SystemAllocate(rounded);
+  }
+  if (block == nullptr) {
+    in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
+  } else {
+    owners_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return block;
+}
+
+void CachingAllocator::Deallocate(void* memory, size_t bytes) {
+  const size_t rounded = RoundUp(bytes);
+  Shelf& shelf = shelves_[ClassOf(rounded)];
+  in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
+  cached_.fetch_add(static_cast<int64_t>(rounded), std::memory_order_relaxed);
+  {
+    MutexLock lock(shelf.mu);
+    shelf.blocks.push_back(memory);
+  }
+  Drop();
+}
+
+void CachingAllocator::Trim() {
+  for (int i = 0; i < kClasses; ++i) {
+    std::vector<void*> blocks;
+    {
+      MutexLock lock(shelves_[i].mu);
+      blocks.swap(shelves_[i].blocks);
+    }
+    const int64_t size = static_cast<int64_t>((kSmallest / 2 << (i / 4)) / 4 * static_cast<size_t>(4 + i % 4 + 1));
+    cached_.fetch_sub(size * static_cast<int64_t>(blocks.size()), std::memory_order_relaxed);
+    for (void* block : blocks) std::free(block);
+  }
+}
+
+Allocator::Stats CachingAllocator::stats() const {
+  Stats stats;
+  stats.bytes_in_use = in_use_.load(std::memory_order_relaxed);
+  stats.peak_bytes = peak_.load(std::memory_order_relaxed);
+  stats.bytes_cached = cached_.load(std::memory_order_relaxed);
+  stats.limit = limit_;
+  stats.allocations = allocations_.load(std::memory_order_relaxed);
+  stats.largest = largest_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+}  // namespace penstock
