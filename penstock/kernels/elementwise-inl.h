@@ -5,7 +5,10 @@
 // within HWY_BEFORE_NAMESPACE / HWY_AFTER_NAMESPACE. Op has a member
 //   template <class V> PENSTOCK_SCALAR static V Eval(V x, V y);
 // of branch-free code. 16-bit operands reach Eval as floats, and a float result is rounded once
-// when stored.
+// when stored. A unary op whose Eval does not reach every argument has two members more, for the
+// types where that is so:
+//   template <class V> PENSTOCK_SCALAR static bool IsHard(V x);
+//   template <class V> PENSTOCK_SCALAR static V EvalHard(V x);
 #if defined(PENSTOCK_KERNELS_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_KERNELS_ELEMENTWISE_INL_H_
 #undef PENSTOCK_KERNELS_ELEMENTWISE_INL_H_
@@ -39,6 +42,26 @@ template <class Op, class Result, class X>
 void UnaryLoop(const X* x, Result* out, int64_t n) {
   PENSTOCK_VECTOR_LOOP
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Widen(x[i])));
+}
+
+// Looks through a tile before it is computed: a test inside the loop would keep it from being
+// vectorised.
+template <class Op, class Result, class X>
+void UnaryLoopWithHard(const X* x, Result* out, int64_t n) {
+  constexpr int64_t kTile = 256;
+  for (int64_t begin = 0; begin < n; begin += kTile) {
+    const int64_t end = std::min(begin + kTile, n);
+    int hard = 0;
+    for (int64_t i = begin; i < end; ++i) hard |= Op::IsHard(Widen(x[i])) ? 1 : 0;
+    if (hard == 0) {
+      UnaryLoop<Op>(x + begin, out + begin, end - begin);
+    } else {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto value = Widen(x[i]);
+        out[i] = static_cast<Result>(Op::IsHard(value) ? Op::EvalHard(value) : Op::Eval(value));
+      }
+    }
+  }
 }
 
 template <class Op, class Result, class X, class Y>
@@ -91,6 +114,16 @@ void BlockMany(const void* const* inputs, uint32_t mask, Result* out, int64_t n,
   }
 }
 
+template <class Op, class Result, class X>
+void BlockUnary(const void* const* inputs, Result* out, int64_t n) {
+  const X* x = static_cast<const X*>(inputs[0]);
+  if constexpr (requires(ComputeType<X> value) { Op::IsHard(value); }) {
+    UnaryLoopWithHard<Op>(x, out, n);
+  } else {
+    UnaryLoop<Op>(x, out, n);
+  }
+}
+
 template <class Op, class Result, class X, class Y>
 void BlockBinary(const void* const* inputs, uint32_t mask, Result* out, int64_t n) {
   const X* x = static_cast<const X*>(inputs[0]);
@@ -112,7 +145,7 @@ void Block(const void* const* inputs, uint32_t scalar_mask, void* output, int64_
     Block<Op, Result, Operands...>(inputs, 0, output, 1);
     std::fill_n(out + 1, n - 1, Result(*out));
   } else if constexpr (sizeof...(Operands) == 1) {
-    UnaryLoop<Op>((static_cast<const Operands*>(inputs[0]), ...), out, n);
+    BlockUnary<Op, Result, Operands...>(inputs, out, n);
   } else if constexpr (sizeof...(Operands) == 2) {
     BlockBinary<Op, Result, Operands...>(inputs, mask, out, n);
   } else {

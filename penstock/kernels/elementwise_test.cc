@@ -6,6 +6,7 @@
 //
 #include "hwy/highway.h"
 #include "penstock/kernels/elementwise-inl.h"
+#include "penstock/kernels/math_rounding.h"
 
 #ifndef PENSTOCK_KERNELS_ELEMENTWISE_TEST_OPS_
 #define PENSTOCK_KERNELS_ELEMENTWISE_TEST_OPS_
@@ -31,7 +32,7 @@ struct LessOp {
 struct SelectOp {
   template <class V>
   PENSTOCK_SCALAR static V Eval(bool c, V x, V y) {
-    return c ? x : y;
+    return math::Select(c, x, y);
   }
 };
 struct TestBlocks {
