@@ -28,6 +28,9 @@ install(FILES ${PROJECT_BINARY_DIR}/PenstockConfig.cmake
 if(NOT BUILD_SHARED_LIBS)
   set(PENSTOCK_PC_REQUIRES "protobuf libhwy")
   set(PENSTOCK_PC_LIBS "-ldnnl -pthread")
+  if(PENSTOCK_CUDA)
+    string(APPEND PENSTOCK_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
+  endif()
 endif()
 file(RELATIVE_PATH PENSTOCK_PC_TO_PREFIX
      ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -3,12 +3,12 @@
 # once by find_package and once by pkg-config.
 #   run.sh BUILD_DIR CXX GENERATOR
 set -euo pipefail
-build=$1
+build=$(cd "$1" && pwd)
 export CXX=$2
 generator=$3
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-scratch=$(mktemp -d)
+scratch=$(mktemp -d "$build/install.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/first" >"$scratch/log"
