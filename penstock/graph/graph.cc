@@ -30,6 +30,9 @@ Status CheckName(std::string_view name) {
   return OkStatus();
 }
 
+// Where the back edge of a loop arrives: its source is made after it.
+bool IsMerge(const OpInfo& op) { return op.def.name.ends_with("Merge"); }
+
 }  // namespace
 
 Graph::Graph() : Graph(StandardOps()) {}
@@ -62,6 +65,7 @@ Status Graph::CheckInputs(const NodeSpec& spec, const OpInfo& op, const NodeType
     return InvalidArgument("op {} takes {} inputs, got {}", op.def.name, types.inputs.size(), spec.inputs.size());
   }
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i].node == kNoNode) continue;  // checked when the loop is closed
     const OutputInfo& from = output(spec.inputs[i]);
     if (from.dtype != types.inputs[i]) {
       return InvalidArgument("input {} must be {}, got {} from {}", i, types.inputs[i], from.dtype,
@@ -85,6 +89,10 @@ Result<NodeId> Graph::AddNode(NodeSpec spec) {
 
   std::vector<DType> input_types;
   for (const OutputRef& input : spec.inputs) {
+    if (input.node == kNoNode && IsMerge(*op)) {
+      input_types.push_back(DType::kInvalid);
+      continue;
+    }
     if (!IsLive(input.node)) return fail(InvalidArgument("input node {} does not exist", input.node));
     if (!InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()))) {
       return fail(InvalidArgument("{} has {} outputs, no output {}", Describe(input.node),
@@ -180,8 +188,21 @@ Status Graph::SetInput(NodeId id, int index, OutputRef ref) {
   if (!IsLive(ref.node) || !InRange(ref.port, static_cast<int64_t>(nodes_[ref.node].outputs.size()))) {
     return InvalidArgument("{}: input {} does not exist", Describe(id), index);
   }
-  nodes_[id].inputs[index] = ref;
-  return OkStatus();
+  Node& target = nodes_[id];
+  const bool closes_loop = target.inputs[index].node == kNoNode;
+  if (closes_loop) {
+    TRY_ASSIGN(const NodeTypes types, ExpandTypes(target.op->def, target.attrs));
+    if (output(ref).dtype != types.inputs[index]) {
+      return InvalidArgument("{}: input {} must be {}, got {} from {}", Describe(id), index, types.inputs[index],
+                             output(ref).dtype, Describe(ref.node));
+    }
+    if (types.input_is_ref[index] && !output(ref).is_ref) {
+      return InvalidArgument("{}: input {} must be a reference to a variable, got a value from {}", Describe(id), index,
+                             Describe(ref.node));
+    }
+  }
+  target.inputs[index] = ref;
+  return closes_loop ? InferNode(id) : OkStatus();
 }
 
 void Graph::AddControlInput(NodeId id, NodeId from) {
@@ -242,7 +263,7 @@ Result<std::vector<NodeId>> Graph::TopologicalOrder() const {
   std::vector<int32_t> waiting(n, 0);
   std::vector<int32_t> first(n + 1, 0);
   auto is_back_edge = [&](NodeId from, NodeId to) {
-    return nodes_[from].op_name().ends_with("NextIteration") && nodes_[to].op_name().ends_with("Merge");
+    return nodes_[from].op_name().ends_with("NextIteration") && IsMerge(*nodes_[to].op);
   };
   auto for_each_source = [&](NodeId id, auto&& f) {
     for (const OutputRef& input : nodes_[id].inputs) {

@@ -50,13 +50,13 @@ struct Node {
 
 // What AddNode is asked to make. Names are made unique from `name` (or the op's name) unless `exact_name`.
 struct NodeSpec {
-  std::string op;
-  std::string name;
+  std::string op = {};
+  std::string name = {};
   bool exact_name = false;
-  std::vector<OutputRef> inputs;
-  std::vector<NodeId> control_inputs;
-  AttrMap attrs;
-  std::string device;
+  std::vector<OutputRef> inputs = {};
+  std::vector<NodeId> control_inputs = {};
+  AttrMap attrs = {};
+  std::string device = {};
   CallSite site = {};
 };
 
@@ -84,7 +84,8 @@ class Graph {
   // Copies are made on purpose.
   Graph Clone() const;
 
-  // Checks and adds a node. The error names node, op, the user's line, expected and actual.
+  // Checks and adds a node. The error names node, op, the user's line, expected and actual. An input of a Merge may be
+  // kNoNode until SetInput closes the loop.
   Result<NodeId> AddNode(NodeSpec spec);
   // Copies `node` of another graph over the same registry as it is; its edges are set by the caller. Unchecked: for passes.
   NodeId AddCopy(const Node& node);
@@ -110,7 +111,7 @@ class Graph {
   void ReplaceUses(OutputRef from, OutputRef to);
   // Runs the shape rule again, from the present shapes and constants of the inputs; shapes only get more specific.
   Status InferNode(NodeId id);
-  // Sets one input of a node that exists: closes a loop, rewires.
+  // Sets one input of a node that exists: closes a loop (then dtype and shape are checked), rewires.
   Status SetInput(NodeId id, int index, OutputRef ref);
   void AddControlInput(NodeId id, NodeId from);
 
