@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 foreach(room client train serve ops graph core)
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room}
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock FILES_MATCHING PATTERN "*.h")
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock
+            FILES_MATCHING PATTERN "*.h" PATTERN testing EXCLUDE)
   endif()
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/penstock/penstock.h

@@ -3,23 +3,28 @@
 
 # penstock_room(<folder> [DEPENDS <room>...] [LIBS <target>...] [TESTS_NEED <room>...])
 #
-# Compiles every source of penstock/<folder>, at any depth, but *_test.cc and *_fuzz.cc. CUDA
-# sources (*.cu, and *.cc in a folder named cuda) are part of the room when PENSTOCK_CUDA is on.
-# A folder of headers alone becomes an INTERFACE library; one that holds nothing yet is skipped.
+# Compiles every source of penstock/<folder>, at any depth, but the tests (*_test.cc, and what lies
+# in a folder named testing) and *_fuzz.cc. CUDA sources (*.cu, and what lies in a folder named
+# cuda) are part of the room when PENSTOCK_CUDA is on. A folder of headers alone becomes an
+# INTERFACE library; one that holds nothing yet is skipped.
 function(penstock_room folder)
   cmake_parse_arguments(room "" "" "DEPENDS;LIBS;TESTS_NEED" ${ARGN})
   set(directory ${PROJECT_SOURCE_DIR}/penstock/${folder})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${directory}/*.cc ${directory}/*.cu)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${directory}/*.h)
-  set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_test\\.(cc|cu)$")
+  file(GLOB_RECURSE sources RELATIVE ${directory} CONFIGURE_DEPENDS
+       ${directory}/*.cc ${directory}/*.cu)
+  if(NOT PENSTOCK_CUDA)
+    list(FILTER sources EXCLUDE REGEX "\\.cu$|(^|/)cuda/")
+  endif()
   set(fuzzers ${sources})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.(cc|cu)$")
-  if(NOT PENSTOCK_CUDA)
-    list(FILTER sources EXCLUDE REGEX "\\.cu$|/cuda/")
-    list(FILTER tests EXCLUDE REGEX "\\.cu$|/cuda/")
-  endif()
+  list(FILTER sources EXCLUDE REGEX "_fuzz\\.cc$")
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.(cc|cu)$|(^|/)testing/")
+  list(FILTER sources EXCLUDE REGEX "_test\\.(cc|cu)$|(^|/)testing/")
+  foreach(list sources tests fuzzers)
+    list(TRANSFORM ${list} PREPEND ${directory}/)
+  endforeach()
   if(NOT sources AND NOT headers)
     message(STATUS "Room ${folder}: nothing there yet")
     return()
