@@ -341,8 +341,14 @@ Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded, st
   return CallInfer(infer, decoded, inputs, outputs, std::make_index_sequence<sizeof...(Params)>());
 }
 
+template <class Op, class R, class... Params>
+std::vector<bool> ReadsValues(R (Op::*)(Params...) const) {
+  return {(std::is_same_v<Params, const Known&> || std::is_same_v<Params, const Integers&>)...};
+}
+
+// An op with a scalar Eval, generic or for fixed types.
 template <class Op>
-inline constexpr bool kIsElementwise = requires { typename Op::Elementwise; };
+inline constexpr bool kIsElementwise = requires { &Op::template Eval<float>; } || requires { &Op::Eval; };
 
 Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs);
 
@@ -384,7 +390,8 @@ Status Gradient(const void* op, Gradients& g) {
 //   Gradient                          of an element-wise op: Expr(x, y, dy) or array<Expr, 2>(a, b, z, dz); else (Gradients&) const
 //   kNoGradient = true                in its place
 //   CheckAttrs() const -> Status      rules between attributes
-//   kStateful, kCommutative, kAggregate, kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync, kCost
+//   kStateful, kCommutative, kAggregate, kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync,
+//   kMerges, kCost
 template <class Op>
 OpInfo MakeOpInfo() {
   using namespace op_internal;
@@ -399,11 +406,13 @@ OpInfo MakeOpInfo() {
   OpTraits& traits = info.traits;
   traits.elementwise = kIsElementwise<Op>;
   traits.in_place = kIsElementwise<Op>;
+  if constexpr (requires { &Op::InferShape; }) traits.reads_value = ReadsValues(&Op::InferShape);
   if constexpr (requires { Op::kInPlace; }) traits.in_place = Op::kInPlace;
   if constexpr (requires { Op::kAliases; }) traits.aliases_input = Op::kAliases;
   if constexpr (requires { Op::kKeepsInputs; }) traits.keeps_inputs = Op::kKeepsInputs;
   if constexpr (requires { Op::kCheap; }) traits.cheap = Op::kCheap;
   if constexpr (requires { Op::kAsync; }) traits.async = Op::kAsync;
+  if constexpr (requires { Op::kMerges; }) traits.merges = Op::kMerges;
   if constexpr (requires { Op::kCost; }) traits.cost = Op::kCost;
   traits.pure = !info.def.is_stateful;
   for (const ArgDef& arg : info.def.inputs) traits.pure &= !arg.is_ref;

@@ -46,8 +46,14 @@ struct OpTraits {
   double cost = 1;
   // Runs in well under a microsecond whatever the sizes: never worth another thread.
   bool cheap = false;
-  // Must run although nothing reads it, and may wait: it gets a continuation.
+  // May wait (queues, Recv): gets a continuation and holds no thread.
   bool async = false;
+  // Its kernel writes into memory that was allocated for it by shape, so the plan may choose the place.
+  bool placeable = false;
+  // Passes on the first live value that arrives (Merge).
+  bool merges = false;
+  // Per ArgDef: the shape rule reads the input's value, not only its shape.
+  std::vector<bool> reads_value;
 };
 
 // All that the graph's rooms know of an op.

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "penstock/core/mutex.h"
+#include "penstock/execute/step_base.h"
+
+namespace penstock {
+
+// Runs each node as soon as its inputs are there. Cheap nodes run on the thread that made them ready, dear ones go to
+// the pool, a kernel that waits holds no thread. Values may be dead (the branch not taken): a node with a dead input
+// does not run, and its outputs are dead; a node that merges runs on the first live one.
+// Threads: Run blocks its caller; the rest is for the pool's threads. Lives until the last node has ended.
+class ParallelStep : private StepBase {
+ public:
+  ParallelStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
+  Result<std::vector<Tensor>> Run();
+
+ private:
+  struct AsyncNode;
+
+  void Reset();
+  // Runs `node` and what becomes ready on this thread.
+  void Process(int32_t node, int64_t queued);
+  // Returns false when the node will finish later.
+  bool RunNode(int32_t index, int64_t queued);
+  void Finish(int32_t index, const Status& status, uint64_t dead_outputs);
+  // Lets the consumers know and adds those that are ready to `ready`.
+  void Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready);
+  // Sends the dear ones to the pool; keeps the rest, and one dear one when there is nothing else, in `mine`.
+  void Dispatch(const std::vector<int32_t>& ready, std::vector<int32_t>* mine);
+  void ReleaseInputs(const PlanNode& node);
+  uint64_t LastUses(const PlanNode& node) const;
+  void Fail(const Status& status);
+  void NodeEnded();
+
+  std::atomic<int64_t> unfinished_{0};  // nodes made ready and not ended
+  std::atomic<bool> failed_{false};
+  Mutex mu_;
+  CondVar done_;
+  bool all_done_ GUARDED_BY(mu_) = false;
+  Status status_ GUARDED_BY(mu_);
+};
+
+}  // namespace penstock

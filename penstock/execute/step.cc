@@ -1,0 +1,15 @@
+#include "penstock/execute/step.h"
+
+#include "penstock/execute/parallel_step.h"
+#include "penstock/execute/sequential_step.h"
+#include "penstock/execute/step_state.h"
+
+namespace penstock {
+
+Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request) {
+  if (request.cancellation != nullptr && request.cancellation->IsCancelled()) return request.cancellation->status();
+  if (plan.schedule().sequential) return SequentialStep(plan, request).Run();
+  return ParallelStep(plan, request).Run();
+}
+
+}  // namespace penstock

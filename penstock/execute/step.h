@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "penstock/core/cancellation.h"
+#include "penstock/execute/plan.h"
+#include "penstock/execute/trace.h"
+
+namespace penstock {
+
+// What one step is given.
+struct StepRequest {
+  std::span<const Tensor> args;  // checked against Plan::arg by the caller
+  Cancellation* cancellation = nullptr;
+  StateRegistry* state = nullptr;
+  int64_t step_id = 0;
+  Trace* trace = nullptr;  // null: not traced
+};
+
+// Runs the plan to its end and returns its results. The first node that fails names itself in the error, fails the
+// step once and cancels the rest. Blocks the calling thread, which takes part in the work.
+Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request);
+
+}  // namespace penstock

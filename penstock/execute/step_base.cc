@@ -1,0 +1,112 @@
+#include "penstock/execute/step_base.h"
+
+#include "penstock/core/resource.h"
+
+namespace penstock {
+namespace {
+
+// The variable behind a reference: its output is a handle.
+Variable* VariableOf(const Tensor& handle) {
+  if (handle.dtype() != DType::kResource || handle.num_elements() != 1) return nullptr;
+  return dynamic_cast<Variable*>(handle.data<ResourceHandle>()->resource.get());
+}
+
+Result<Tensor> ReadReference(const Tensor& handle, bool allow_uninitialized) {
+  Variable* variable = VariableOf(handle);
+  if (variable == nullptr) return Internal("a reference does not point at a variable");
+  Tensor value = variable->Read();
+  if (!value.initialized() && !allow_uninitialized) {
+    return FailedPrecondition("Attempting to use uninitialized value {}", handle.data<ResourceHandle>()->name);
+  }
+  return value;
+}
+
+}  // namespace
+
+StepBase::StepBase(Plan& plan, const StepRequest& request) : plan_(plan), request_(request), state_(plan.AcquireState()) {
+  resources_.allocator = plan.device().allocator();
+  resources_.parallel = ParallelFor(plan.device().pool());
+  resources_.cancellation = request.cancellation;
+  resources_.state = request.state;
+  resources_.step_id = request.step_id;
+}
+
+StepBase::~StepBase() {
+  if (state_) plan_.ReleaseState(std::move(state_));
+}
+
+Status StepBase::Begin() {
+  for (size_t i = 0; i < request_.args.size(); ++i) {
+    if (plan_.arg_slots_[i] >= 0) state_->slots[plan_.arg_slots_[i]] = request_.args[i];
+  }
+  if (plan_.schedule_.arena_bytes > 0 && !state_->arena.initialized()) {
+    Result<Tensor> arena = Tensor::Make(resources_.allocator, DType::kUint8, Shape{plan_.schedule_.arena_bytes});
+    if (!arena.ok()) {
+      return arena.status().Annotate(
+          Format("the step's memory plan needs {} bytes for {} values", plan_.schedule_.arena_bytes, plan_.places_.size()));
+    }
+    state_->arena = *std::move(arena);
+    auto* base = state_->arena.mutable_data<uint8_t>();
+    for (const Plan::Place& place : plan_.places_) {
+      state_->slots[place.slot] = Tensor::Borrowed(place.dtype, place.shape, base + place.offset);
+    }
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Tensor>> StepBase::TakeResults() {
+  std::vector<Tensor> results(plan_.result_slots_.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int32_t slot = plan_.result_slots_[i];
+    if (slot < 0) continue;
+    if (plan_.result_is_ref_[i] != 0) {
+      TRY_ASSIGN(results[i], ReadReference(state_->slots[slot], false));
+    } else {
+      results[i] = state_->slots[slot];
+    }
+  }
+  for (const int32_t slot : plan_.result_slots_) {
+    if (slot >= 0 && plan_.slot_is_transient_[slot]) state_->slots[slot] = Tensor();
+  }
+  for (const int32_t slot : plan_.arg_slots_) {
+    if (slot >= 0) state_->slots[slot] = Tensor();
+  }
+  return results;
+}
+
+void StepBase::ClearAll() {
+  for (size_t slot = 0; slot < state_->slots.size(); ++slot) {
+    if (plan_.slot_is_transient_[slot]) state_->slots[slot] = Tensor();
+  }
+}
+
+Status StepBase::ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values,
+                               std::vector<Tensor*>* pointers) {
+  values->assign(node.num_inputs, Tensor());
+  pointers->assign(inputs, inputs + node.num_inputs);
+  const bool allow = plan_.graph().node(node.id).op->def.allows_uninitialized_input;
+  for (int32_t i = 0; i < node.num_inputs; ++i) {
+    if (plan_.input_is_ref_read_[node.first_input + i] == 0) continue;
+    TRY_ASSIGN((*values)[i], ReadReference(*inputs[i], allow));
+    (*pointers)[i] = &(*values)[i];
+  }
+  return OkStatus();
+}
+
+Status StepBase::FailedNode(const PlanNode& node, const Status& status) const {
+  const Graph& graph = plan_.graph();
+  std::string where = "\n\t [[{{node " + graph.node(node.id).name + "}}]]";
+  if (status.message().find(where) != std::string::npos) return status;
+  return Status(status.code(), graph.Describe(node.id) + ": " + status.message() + where);
+}
+
+int64_t StepBase::OutputBytes(const PlanNode& node) const {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < node.num_outputs; ++i) {
+    const Tensor& tensor = state_->slots[node.first_output + i];
+    if (tensor.initialized()) bytes += static_cast<int64_t>(tensor.bytes());
+  }
+  return bytes;
+}
+
+}  // namespace penstock
