@@ -28,7 +28,11 @@
 // An operand may be the output itself, element for element. That is no dependence between
 // iterations, which is all that keeps a loop from being vectorised: saying so spares the run-time
 // overlap checks that `restrict` would.
+#ifdef __clang__
+#define PENSTOCK_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
 #define PENSTOCK_VECTOR_LOOP _Pragma("GCC ivdep")
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
@@ -133,24 +137,36 @@ void BlockBinary(const void* const* inputs, uint32_t mask, Result* out, int64_t 
   return BinaryLoopRightScalar<Op>(x, y, out, n);
 }
 
+// A single element, apart from the loops: those are slow to start.
+template <class Op, class Result, class... Operands, size_t... k>
+void BlockOne(const void* const* inputs, Result* out, std::index_sequence<k...>) {
+  if constexpr (requires(ComputeType<Operands>... value) { Op::IsHard(value...); }) {
+    UnaryLoopWithHard<Op>(static_cast<const Operands*>(inputs[k])..., out, 1);
+  } else {
+    *out = static_cast<Result>(Op::Eval(Widen(*static_cast<const Operands*>(inputs[k]))...));
+  }
+}
+
 // The BlockFn of Op. REQUIRES: Op::Eval takes ComputeType of each operand and gives what converts
 // to Result.
 template <class Op, class Result, class... Operands>
 void Block(const void* const* inputs, uint32_t scalar_mask, void* output, int64_t n) {
   constexpr uint32_t kAll = (1u << sizeof...(Operands)) - 1;
+  constexpr auto kIndices = std::index_sequence_for<Operands...>();
   Result* out = static_cast<Result*>(output);
-  const uint32_t mask = n == 1 ? 0 : scalar_mask & kAll;
-  if (mask == kAll) [[unlikely]] {
+  const uint32_t mask = scalar_mask & kAll;
+  if (n == 1) {
+    BlockOne<Op, Result, Operands...>(inputs, out, kIndices);
+  } else if (mask == kAll) [[unlikely]] {
     if (n == 0) return;
-    Block<Op, Result, Operands...>(inputs, 0, output, 1);
+    BlockOne<Op, Result, Operands...>(inputs, out, kIndices);
     std::fill_n(out + 1, n - 1, Result(*out));
   } else if constexpr (sizeof...(Operands) == 1) {
     BlockUnary<Op, Result, Operands...>(inputs, out, n);
   } else if constexpr (sizeof...(Operands) == 2) {
     BlockBinary<Op, Result, Operands...>(inputs, mask, out, n);
   } else {
-    BlockMany<Op, Result, Operands...>(inputs, mask, out, n,
-                                       std::index_sequence_for<Operands...>());
+    BlockMany<Op, Result, Operands...>(inputs, mask, out, n, kIndices);
   }
 }
 

@@ -21,9 +21,14 @@ PENSTOCK_SCALAR float AssembleLog(float k, float f) {
 }
 
 // The exponent k that brings the float with these bits, divided by 2^k, into [2/3, 4/3).
-PENSTOCK_SCALAR int32_t LogExponent(int32_t bits) {
-  constexpr int32_t kTwoThirds = 0x3f2aaaab;
-  return (bits - kTwoThirds) >> 23;
+PENSTOCK_SCALAR int32_t LogExponent(uint32_t bits) {
+  constexpr uint32_t kTwoThirds = 0x3f2aaaab;
+  return static_cast<int32_t>(bits - kTwoThirds) >> 23;
+}
+
+// That float, divided by 2^exponent.
+PENSTOCK_SCALAR float LogFraction(uint32_t bits, int32_t exponent) {
+  return __builtin_bit_cast(float, bits - (static_cast<uint32_t>(exponent) << 23));
 }
 
 // `finite` where 0 < argument < infinity, and what a logarithm is elsewhere.
@@ -40,9 +45,9 @@ PENSTOCK_SCALAR float LogAtEdges(float argument, float finite) {
 PENSTOCK_SCALAR float Log(float x) {
   const bool subnormal = x < std::numeric_limits<float>::min();
   const float normal = subnormal ? x * 0x1p23f : x;
-  const int32_t bits = __builtin_bit_cast(int32_t, normal);
+  const uint32_t bits = __builtin_bit_cast(uint32_t, normal);
   const int32_t exponent = internal::LogExponent(bits);
-  const float f = __builtin_bit_cast(float, bits - (exponent << 23)) - 1.0f;
+  const float f = internal::LogFraction(bits, exponent) - 1.0f;
   const float k = static_cast<float>(exponent) - (subnormal ? 23.0f : 0.0f);
   return internal::LogAtEdges(x, internal::AssembleLog(k, f));
 }
@@ -52,11 +57,11 @@ PENSTOCK_SCALAR float Log1p(float x) {
   // What the addition rounded away, exactly.
   const float x_in_sum = sum - 1.0f;
   const float lost = (1.0f - (sum - x_in_sum)) + (x - x_in_sum);
-  const int32_t bits = __builtin_bit_cast(int32_t, sum);
+  const uint32_t bits = __builtin_bit_cast(uint32_t, sum);
   const int32_t exponent = internal::LogExponent(bits);
   // 2^-exponent, or 0 where there is no such float and `lost` is nothing.
   const float scale = __builtin_bit_cast(float, (127 - (exponent > 127 ? 127 : exponent)) << 23);
-  const float f = (__builtin_bit_cast(float, bits - (exponent << 23)) - 1.0f) + lost * scale;
+  const float f = (internal::LogFraction(bits, exponent) - 1.0f) + lost * scale;
   const float result =
       internal::LogAtEdges(sum, internal::AssembleLog(static_cast<float>(exponent), f));
   return x == 0.0f ? x : result;  // keeps the sign

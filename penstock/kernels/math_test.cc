@@ -9,15 +9,15 @@
 #include "penstock/kernels/math.h"
 
 // Name here, the same function in double.
-#define PENSTOCK_MATH_TESTED(X)                                                                    \
-  X(Exp, std::exp)                                                                                 \
-  X(Expm1, std::expm1)                                                                             \
-  X(Sigmoid, math::Sigmoid) X(Tanh, std::tanh) X(Cosh, std::cosh) X(Sinh, std::sinh)               \
-      X(Log, std::log) X(Log1p, std::log1p) X(Atanh, std::atanh) X(Erf, std::erf)                  \
-          X(Erfc, std::erfc) X(Sin, std::sin) X(Cos, std::cos) X(Tan, std::tan) X(Asin, std::asin) \
-              X(Acos, std::acos) X(Atan, std::atan) X(Asinh, std::asinh) X(Acosh, std::acosh)      \
-                  X(Sqrt, std::sqrt) X(Floor, std::floor) X(Ceil, std::ceil)                       \
-                      X(Rint, std::nearbyint) X(Trunc, std::trunc)
+#define PENSTOCK_MATH_TESTED(X)                                                                  \
+  X(Exp, std::exp)                                                                               \
+  X(Expm1, std::expm1)                                                                           \
+  X(Sigmoid, math::Sigmoid)                                                                      \
+  X(Tanh, std::tanh) X(Cosh, std::cosh) X(Sinh, std::sinh) X(Log, std::log) X(Log1p, std::log1p) \
+      X(Atanh, std::atanh) X(Erf, std::erf) X(Erfc, std::erfc) X(Sin, std::sin) X(Cos, std::cos) \
+          X(Tan, std::tan) X(Asin, std::asin) X(Acos, std::acos) X(Atan, std::atan)              \
+              X(Asinh, std::asinh) X(Acosh, std::acosh) X(Sqrt, std::sqrt) X(Floor, std::floor)  \
+                  X(Ceil, std::ceil) X(Rint, std::nearbyint) X(Trunc, std::trunc)
 
 #ifndef PENSTOCK_KERNELS_MATH_TEST_OPS_
 #define PENSTOCK_KERNELS_MATH_TEST_OPS_
@@ -130,6 +130,26 @@ TEST(Math, FloatIsWithinTwoUlpOnEveryTarget) {
     hwy::SetSupportedTargetsForTest(0);
   }
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// What an element becomes must not hang on its place in a run, or on the run's length.
+TEST(Math, FloatDoesNotDependOnTheRun) {
+  const std::vector<float> x = Arguments(2'000'003);
+  const int64_t n = static_cast<int64_t>(x.size());
+  const BlockFn* blocks = HWY_DYNAMIC_DISPATCH(MathBlocks)();
+  std::vector<float> whole(n), parts(n);
+  for (size_t f = 0; f < std::size(kTested); ++f) {
+    const void* inputs[] = {x.data()};
+    blocks[f](inputs, 0, whole.data(), n);
+    for (int64_t begin = 0, length = 1; begin < n; begin += length, length = begin % 37 + 1) {
+      inputs[0] = &x[begin];
+      blocks[f](inputs, 0, &parts[begin], std::min(length, n - begin));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const bool both_nan = std::isnan(whole[i]) && std::isnan(parts[i]);
+      ASSERT_TRUE(both_nan || whole[i] == parts[i]) << kTested[f].name << " at " << x[i];
+    }
+  }
 }
 
 TEST(Math, HalvesRoundToEven) {

@@ -16,7 +16,7 @@ PENSTOCK_SCALAR bool IsFastAngle(float x) { return std::fabs(x) <= kMaxFastAngle
 namespace internal {
 
 // sin(x + quadrant pi/2). REQUIRES: |x| <= kMaxFastAngle, or NaN.
-PENSTOCK_SCALAR float SinQuadrant(float x, int32_t quadrant) {
+PENSTOCK_SCALAR float SinQuadrant(float x, uint32_t quadrant) {
   constexpr double kToInteger = 0x1.8p52;  // the sum's last bit is worth 1: adding it rounds
   constexpr double kHalfPiHigh =
       0x1.921fb54p0;  // few bits, so that a quotient of 25 times it is exact
@@ -25,7 +25,7 @@ PENSTOCK_SCALAR float SinQuadrant(float x, int32_t quadrant) {
   const double shifted = angle * 0x1.45f306dc9c883p-1 + kToInteger;
   const double k = shifted - kToInteger;
   const float r = static_cast<float>((angle - k * kHalfPiHigh) - k * kHalfPiLow);
-  const int32_t turned = static_cast<int32_t>(__builtin_bit_cast(int64_t, shifted)) + quadrant;
+  const uint32_t turned = static_cast<uint32_t>(__builtin_bit_cast(uint64_t, shifted)) + quadrant;
   const float square = r * r;
   const float sine =
       r + r * square * Polynomial(square, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.994388p-13f);
