@@ -26,6 +26,10 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 
 add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # g++ 12 reports these inside std::string and std::variant where nothing is wrong.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict> $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 endif()

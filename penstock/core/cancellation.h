@@ -27,6 +27,8 @@ class Cancellation {
   Token Register(std::function<void()> callback);
   // True when the callback was removed before it ran; false when it ran or is about to.
   bool Deregister(Token token);
+  // The same, and waits for a callback that is running on another thread: afterwards nothing it uses is touched.
+  void DeregisterAndWait(Token token);
 
  private:
   std::atomic<bool> cancelled_{false};
@@ -34,6 +36,8 @@ class Cancellation {
   Status why_ GUARDED_BY(mu_);
   Token next_ GUARDED_BY(mu_) = 1;
   std::map<Token, std::function<void()>> callbacks_ GUARDED_BY(mu_);
+  bool calling_ GUARDED_BY(mu_) = false;
+  CondVar called_;
 };
 
 }  // namespace penstock

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "penstock/proto/step_stats.pb.h"
+#include "penstock/graph/step_stats.h"
 
 namespace penstock {
 namespace {
@@ -63,27 +63,12 @@ std::string Trace::ToChromeJson(const Graph& graph, std::string_view device) con
 }
 
 std::string Trace::ToStepStats(const Graph& graph, std::string_view device) const {
-  tf::StepStats stats;
-  tf::DeviceStepStats* per_device = stats.add_dev_stats();
-  per_device->set_device(std::string(device));
+  std::vector<NodeStat> rows;
   for (const TraceEvent& event : events_) {
     const Node& node = graph.node(event.node);
-    tf::NodeExecStats* row = per_device->add_node_stats();
-    row->set_node_name(node.name);
-    row->set_timeline_label(Label(graph, node));
-    row->set_thread_id(static_cast<uint32_t>(event.thread));
-    row->set_scheduled_nanos(event.queued);
-    row->set_scheduled_micros(event.queued / 1000);
-    row->set_all_start_nanos(event.started);
-    row->set_all_start_micros(event.started / 1000);
-    row->set_op_start_rel_nanos(0);
-    row->set_op_end_rel_nanos(event.ended - event.started);
-    row->set_op_end_rel_micros((event.ended - event.started) / 1000);
-    row->set_all_end_rel_nanos(event.ended - event.started);
-    row->set_all_end_rel_micros((event.ended - event.started) / 1000);
-    row->add_memory()->set_total_bytes(event.bytes);
+    rows.push_back({node.name, Label(graph, node), event.thread, event.queued, event.started, event.ended, event.bytes});
   }
-  return stats.SerializeAsString();
+  return SerializeStepStats(device, rows);
 }
 
 }  // namespace penstock

@@ -324,8 +324,8 @@ void StoreShapes(Shapes&& shapes, std::span<Shape> out) {
 }
 
 template <class Op, class R, class... Params, size_t... I>
-Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded, std::span<const Known> inputs,
-                 std::span<Shape> outputs, std::index_sequence<I...>) {
+Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded,
+                 [[maybe_unused]] std::span<const Known> inputs, std::span<Shape> outputs, std::index_sequence<I...>) {
   std::array<size_t, sizeof...(Params) + 1> at{};
   for (size_t i = 0; i < sizeof...(Params); ++i) at[i + 1] = at[i] + static_cast<size_t>(decoded.input_counts[i]);
   auto result =

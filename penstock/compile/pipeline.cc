@@ -1,0 +1,30 @@
+#include "penstock/compile/pipeline.h"
+
+#include "penstock/compile/pass_runner.h"
+#include "penstock/compile/passes.h"
+
+namespace penstock {
+
+std::vector<std::string> OptionalPasses() { return {"fold", "merge", "fuse", "memory"}; }
+
+Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, const CompileOptions& options) {
+  Compiled out{Graph(graph.registry()), {}, {}};
+  PassRunner run(&out.graph, options);
+  TRY(run("prune", [&](Graph& g) -> Status {
+    TRY_ASSIGN(g, Prune(graph, request));
+    return OkStatus();
+  }));
+  TRY(run("infer", InferShapes));
+  if (options.evaluator) TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
+  TRY(run("merge", MergeCommonSubexpressions));
+  TRY(run("fuse", FuseElementwise));
+  TRY(run("schedule", [&](Graph& g) -> Status {
+    TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));
+    return OkStatus();
+  }));
+  TRY(run("memory", [&](Graph& g) { return PlanMemory(g, out.schedule); }));
+  out.passes = run.TakeReports();
+  return out;
+}
+
+}  // namespace penstock

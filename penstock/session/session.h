@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/core/cancellation.h"
+#include "penstock/core/tensor.h"
+#include "penstock/graph/graph.h"
+
+namespace penstock {
+
+class Device;
+class StateRegistry;
+struct CompileOptions;
+
+// What a step gets besides feeds and fetches.
+struct RunOptions {
+  std::chrono::milliseconds timeout{0};  // 0: none
+  bool trace = false;
+  Cancellation* cancellation = nullptr;  // the caller's means to stop the step; may be null
+};
+
+// What a step tells about itself when it was traced.
+struct RunMetadata {
+  std::string chrome_trace;  // JSON for chrome://tracing and Perfetto
+  std::string step_stats;    // a serialized StepStats message
+};
+
+// A signature that was compiled once: feeds are positional.
+using CallableHandle = int64_t;
+
+struct CallableSpec {
+  std::vector<OutputRef> feeds;
+  std::vector<OutputRef> fetches;
+  std::vector<NodeId> targets;
+};
+
+// Runs steps of one graph: here, or across a cluster.
+// Threads: all methods may be called concurrently.
+class SessionBackend {
+ public:
+  virtual ~SessionBackend() = default;
+  // Compiles the signature once and keeps it.
+  virtual Result<CallableHandle> MakeCallable(const CallableSpec& spec) = 0;
+  // Runs a step with these feeds; returns the fetches in the order of the spec.
+  virtual Result<std::vector<Tensor>> RunCallable(CallableHandle handle, std::span<const Tensor> feeds,
+                                                  const RunOptions& options, RunMetadata* metadata) = 0;
+  virtual Status ReleaseCallable(CallableHandle handle) = 0;
+  // The same for any combination of feeds, fetches and targets; signatures are cached.
+  virtual Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds, const RunOptions& options,
+                                          RunMetadata* metadata) = 0;
+  // Cancels the steps in flight, waits for them, and refuses new ones.
+  virtual Status Close() = 0;
+};
+
+struct LocalSessionOptions {
+  std::shared_ptr<Device> device;                // null: a CPU device of its own
+  std::shared_ptr<StateRegistry> state;          // null: private to the session
+  std::vector<std::string> disabled_passes;      // see CompileOptions
+  int threads = 0;                               // of a device of its own; 0: the budget of the process
+  int64_t memory_limit = 0;                      // bytes of a device of its own; 0: none
+};
+
+// Runs `graph` in this process. REQUIRES: the graph outlives the session, and nodes are not added while a step is compiled.
+std::unique_ptr<SessionBackend> MakeLocalSession(const Graph& graph, const LocalSessionOptions& options = {});
+
+}  // namespace penstock
