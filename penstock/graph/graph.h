@@ -60,9 +60,12 @@ struct NodeSpec {
   CallSite site = {};
 };
 
+// TensorFlow's GRAPH_DEF_VERSION that we read and write.
+inline constexpr int kGraphDefVersion = 2474;
+
 // Versions of the program that wrote a graph, as in a GraphDef.
 struct GraphVersions {
-  int producer = 0;
+  int producer = kGraphDefVersion;
   int min_consumer = 0;
   std::vector<int> bad_consumers;
 };

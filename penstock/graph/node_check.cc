@@ -42,6 +42,8 @@ void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, At
   for (const ArgDef& arg : def.inputs) {
     int64_t count = CountOf(arg, *attrs);
     if (count < 0) {
+      // What was given wrongly is for the check of the attribute to report.
+      if (FindAttr(*attrs, arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr) != nullptr) return;
       // Arguments that share one length attribute split what is left evenly.
       if (fixed > total || (total - fixed) % open != 0) return;
       count = (total - fixed) / open;

@@ -8,6 +8,7 @@
 
 #include "penstock/core/checked.h"
 #include "penstock/core/resource.h"
+#include "penstock/graph/wire.h"
 #include "penstock/proto/tensor.pb.h"
 
 namespace penstock {
@@ -404,10 +405,7 @@ Result<Tensor> TensorFromProto(const tf::TensorProto& proto, const ImportLimits&
 
 Result<Tensor> ParseTensorProto(std::string_view wire, const ImportLimits& limits) {
   tf::TensorProto proto;
-  if (static_cast<int64_t>(wire.size()) > std::min<int64_t>(limits.max_wire_bytes, INT32_MAX) ||
-      !proto.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
-    return InvalidArgument("{} bytes are no TensorProto", wire.size());
-  }
+  TRY(FromWire(wire, limits.max_wire_bytes, &proto));
   return TensorFromProto(proto, limits);
 }
 
