@@ -10,6 +10,10 @@
 #include <algorithm>
 #include <climits>
 
+#if GOOGLE_PROTOBUF_VERSION < 4000000
+#include <google/protobuf/stubs/logging.h>
+#endif
+
 namespace penstock {
 namespace {
 
@@ -30,6 +34,15 @@ class FirstError final : public gp::io::ErrorCollector {
   std::string text_;
 };
 
+// protobuf logs strings that are no UTF-8, line by line as a peer pleases: the Status says enough.
+#if GOOGLE_PROTOBUF_VERSION < 4000000
+using Silence = gp::LogSilencer;
+#else
+struct Silence {
+  ~Silence() {}
+};
+#endif
+
 }  // namespace
 
 Status FromWire(std::string_view wire, int64_t max_bytes, gp::Message* message) {
@@ -38,6 +51,7 @@ Status FromWire(std::string_view wire, int64_t max_bytes, gp::Message* message) 
     return InvalidArgument("a {} may have {} bytes, got {}", message->GetDescriptor()->name(),
                            limit, wire.size());
   }
+  const Silence silence;
   if (!message->ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return InvalidArgument("{} bytes are no {}", wire.size(), message->GetDescriptor()->name());
   }
