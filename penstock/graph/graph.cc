@@ -33,6 +33,20 @@ Status CheckName(std::string_view name) {
 // Where the back edge of a loop arrives: its source is made after it.
 bool IsMerge(const OpInfo& op) { return op.def.name.ends_with("Merge"); }
 
+// The shape that the maker of a resource declares for the value behind it: a source with an attribute "shape".
+const Shape* HandleShape(const Graph& graph, OutputRef ref) {
+  for (int depth = 0; depth < 16; ++depth) {
+    const Node& node = graph.node(ref.node);
+    if (node.inputs.empty()) {
+      const AttrValue* shape = FindAttr(node.attrs, "shape");
+      return shape == nullptr ? nullptr : shape->Get<Shape>();
+    }
+    if (node.op_name() != "Identity" || node.inputs[0].node == kNoNode) return nullptr;
+    ref = node.inputs[0];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Graph::Graph() : Graph(StandardOps()) {}
@@ -51,6 +65,7 @@ Graph Graph::Clone() const {
   copy.scopes_ = scopes_;
   copy.library_ = library_;
   copy.extra = extra;
+  copy.collections = collections;
   return copy;
 }
 
@@ -161,6 +176,7 @@ Status Graph::InferNode(NodeId id) {
     if (input.node == kNoNode) return OkStatus();  // a loop that is not closed yet
     const OutputInfo& info = output(input);
     known[i] = {&info.shape, info.dtype, ConstantValue(*this, input), nullptr};
+    if (info.dtype == DType::kResource) known[i].handle_shape = HandleShape(*this, input);
     if (known[i].value == nullptr && (info.dtype == DType::kInt32 || info.dtype == DType::kInt64)) {
       if (auto partial = KnownExtents(*this, input)) known[i].extents = &extents.emplace_back(*std::move(partial));
     }
@@ -182,6 +198,12 @@ Status Graph::InferNode(NodeId id) {
                       output(input).shape);
   }
   return Status(status.code(), Describe(id) + ": " + status.message() + sources);
+}
+
+Result<DecodedOp> Graph::Redecode(NodeId id) const {
+  const Node& target = nodes_[id];
+  TRY_ASSIGN(const NodeTypes types, ExpandTypes(target.op->def, target.attrs));
+  return target.op->decode(target.attrs, types);
 }
 
 Status Graph::SetInput(NodeId id, int index, OutputRef ref) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -114,6 +115,8 @@ class Graph {
   void ReplaceUses(OutputRef from, OutputRef to);
   // Runs the shape rule again, from the present shapes and constants of the inputs; shapes only get more specific.
   Status InferNode(NodeId id);
+  // Reads the node's attributes into its op's struct again, after they were changed.
+  Result<DecodedOp> Redecode(NodeId id) const;
   // Sets one input of a node that exists: closes a loop (then dtype and shape are checked), rewires.
   Status SetInput(NodeId id, int index, OutputRef ref);
   void AddControlInput(NodeId id, NodeId from);
@@ -139,6 +142,8 @@ class Graph {
   const FunctionLibrary& library() const;
   // Bytes of nodes, edges, attributes and names; constants' buffers not counted.
   size_t MemoryBytes() const;
+  // Nodes by role, such as "initializers" and "trainable_variables"; kept in the order they were added.
+  std::map<std::string, std::vector<NodeId>> collections;
   // Fields of a GraphDef that we do not understand.
   std::string extra;
 

@@ -97,6 +97,12 @@ Scope Scope::At(CallSite site) const {
   return scope;
 }
 
+Scope Scope::WithoutError() const {
+  Scope scope = *this;
+  scope.status_ = std::make_shared<Status>();
+  return scope;
+}
+
 void Scope::Fail(const Status& status) const {
   if (status_->ok()) *status_ = status;
 }

@@ -32,6 +32,9 @@ class Scope {
   // Cites `site` as the user's line.
   Scope At(CallSite site) const;
 
+  // The same scope with an error state of its own.
+  Scope WithoutError() const;
+
   // Adds a node and returns its output 0. On error the result is invalid and status() tells; with an earlier error nothing is added.
   Expr Add(std::string_view op, std::initializer_list<Expr> inputs, AttrMap attrs = {}, std::string_view name = "") const;
   Expr Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap attrs = {}, std::string_view name = "") const;
