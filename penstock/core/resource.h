@@ -6,6 +6,7 @@
 #include <string>
 
 #include "penstock/core/dtype.h"
+#include "penstock/core/shape.h"
 
 namespace penstock {
 
@@ -28,6 +29,7 @@ class ResourceHandle {
   std::string name;
   std::string type_name;  // "Variable", "FIFOQueue": checked before the pointer is used
   DType dtype = DType::kInvalid;
+  Shape shape = Shape::Unknown();  // what its maker declared of the value
   std::shared_ptr<Resource> resource;
 
   std::string ToString() const { return container + "/" + name; }

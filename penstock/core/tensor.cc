@@ -75,7 +75,7 @@ class ForeignBuffer final : public Buffer {
           auto* buffer = static_cast<ForeignBuffer*>(base);
           if (buffer->owner_) buffer->owner_();
           delete buffer;
-        }),
+        }, /*foreign=*/true),
         owner_(std::move(release)) {}
 
  private:

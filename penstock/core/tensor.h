@@ -23,7 +23,9 @@ class Buffer {
  public:
   using Release = void (*)(Buffer*);
 
-  Buffer(void* data, size_t bytes, Release release) : data_(data), bytes_(bytes), release_(release) {}
+  // `foreign`: memory that somebody outside the library can see.
+  Buffer(void* data, size_t bytes, Release release, bool foreign = false)
+      : data_(data), bytes_(bytes), release_(release), foreign_(foreign) {}
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() {
     // The last owner must see what the others wrote before it frees: release on the way down, acquire at zero.
@@ -32,6 +34,7 @@ class Buffer {
   bool IsUnique() const { return refs_.load(std::memory_order_acquire) == 1; }
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
+  bool foreign() const { return foreign_; }
 
  protected:
   ~Buffer() = default;
@@ -41,6 +44,7 @@ class Buffer {
   void* const data_;
   const size_t bytes_;
   const Release release_;
+  const bool foreign_;
 };
 
 // A dense value: dtype, full shape, and a counted buffer that slices share. 64 bytes; copying is cheap and shares.
@@ -141,10 +145,13 @@ class Tensor {
   Tensor BitcastTo(DType dtype) const;
   // A tensor with memory of its own.
   Tensor Clone() const;
-  // True when nobody else shares the buffer: it may be overwritten in place. Borrowed memory is never the tensor's own.
-  bool OwnsUniquely() const { return buffer_ != nullptr && buffer_->IsUnique(); }
+  // True when nobody else shares the buffer: it may be overwritten in place. Borrowed memory and memory that the caller of
+  // FromMemory owns are never the tensor's own.
+  bool OwnsUniquely() const { return buffer_ != nullptr && !buffer_->foreign() && buffer_->IsUnique(); }
   bool SharesBufferWith(const Tensor& other) const { return buffer_ != nullptr && buffer_ == other.buffer_; }
   bool IsBorrowed() const { return initialized() && buffer_ == nullptr; }
+  // True when the tensor may be kept as it is: its memory lasts as long as the tensor, and no one writes it meanwhile.
+  bool MayBeKept() const { return buffer_ != nullptr && !buffer_->foreign(); }
 
   // "float [2] {1, 2}", with at most `limit` elements.
   std::string ToString(int64_t limit = 16) const;

@@ -36,6 +36,7 @@ std::shared_ptr<Resource> StateRegistry::Find(std::string_view container, std::s
 Status StateRegistry::Remove(std::string_view container, std::string_view name) {
   MutexLock lock(mu_);
   if (resources_.erase(Key(container, name)) == 0) return NotFound("resource {}/{} does not exist", container, name);
+  generation_.fetch_add(1, std::memory_order_release);
   return OkStatus();
 }
 
@@ -43,6 +44,7 @@ void StateRegistry::Clear(std::string_view container) {
   const std::string wanted = Key(container, "").first;
   MutexLock lock(mu_);
   std::erase_if(resources_, [&](const auto& entry) { return entry.first.first == wanted; });
+  generation_.fetch_add(1, std::memory_order_release);
 }
 
 std::vector<std::string> StateRegistry::Containers() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -68,6 +70,9 @@ class StateRegistry {
   Status Remove(std::string_view container, std::string_view name);
   // Drops everything in `container`.
   void Clear(std::string_view container);
+  // Changes whenever something was dropped: what was found under an earlier generation may no longer be the state of
+  // that name.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   std::vector<std::string> Containers() const;
   // One line a resource.
   std::string DebugString() const;
@@ -76,6 +81,7 @@ class StateRegistry {
   Result<std::shared_ptr<Resource>> FindOrMakeResource(std::string_view container, std::string_view name,
                                                        const std::function<std::shared_ptr<Resource>()>& make);
 
+  std::atomic<uint64_t> generation_{0};  // written with mu_ held
   mutable Mutex mu_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Resource>, std::less<>> resources_ GUARDED_BY(mu_);
 };

@@ -88,6 +88,12 @@ Status StepBase::ReadVariables(const PlanNode& node, Tensor* const* inputs, std:
   for (int32_t i = 0; i < node.num_inputs; ++i) {
     if (plan_.input_is_ref_read_[node.first_input + i] == 0) continue;
     TRY_ASSIGN((*values)[i], ReadReference(*inputs[i], allow));
+    // The graph's shapes were settled when it was compiled; the variable may have been given another since.
+    const Shape& expected = plan_.graph().output(plan_.graph().node(node.id).inputs[i]).shape;
+    if ((*values)[i].initialized() && !expected.IsCompatibleWith((*values)[i].shape())) {
+      return InvalidArgument("variable {} must have shape {}, got {}", inputs[i]->data<ResourceHandle>()->name, expected,
+                             (*values)[i].shape());
+    }
     (*pointers)[i] = &(*values)[i];
   }
   return OkStatus();

@@ -18,6 +18,14 @@ struct Known {
   const Tensor* value = nullptr;
   // A vector of extents of which some are known, such as the Shape of a partial shape.
   const Shape* extents = nullptr;
+  // Of a resource: the shape that its maker declared for the value behind it.
+  const Shape* handle_shape = nullptr;
+};
+
+// A resource handle as a shape rule sees it. Its kernel must hold the value against the shapes that were settled: what a
+// handle points at may have been made by another graph.
+struct Handle {
+  Shape value_shape = Shape::Unknown();
 };
 
 // A vector of integers as an op reads it: axes, sizes, a target shape. int32 and int64 tensors alike.

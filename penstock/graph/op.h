@@ -313,6 +313,12 @@ struct InferParam<const Integers&> {
   static Integers Make(std::span<const Known> args) { return Integers(args[0]); }
 };
 template <>
+struct InferParam<const Handle&> {
+  static Handle Make(std::span<const Known> args) {
+    return {args[0].handle_shape == nullptr ? Shape::Unknown() : *args[0].handle_shape};
+  }
+};
+template <>
 struct InferParam<std::span<const Known>> {
   static std::span<const Known> Make(std::span<const Known> args) { return args; }
 };
