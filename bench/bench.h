@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::bench {
+
+struct Options {
+  int threads = 2;
+  int batch = 16;
+  std::string device = "cpu";
+};
+
+// One measured figure. A unit that ends in "/s" is better when higher, any other when lower.
+struct Figure {
+  double value = 0;
+  std::string unit;
+};
+
+struct Case {
+  std::string name;
+  std::string what;
+  std::function<Figure(const Options&)> run;
+};
+
+// The median time of `steps` calls in milliseconds, after `warm` that do not count.
+double MedianMs(const std::function<void()>& call, int steps, int warm);
+
+// The cases, in the order they are run. One function a file.
+void AddExecutorCases(std::vector<Case>& cases);
+void AddKernelCases(std::vector<Case>& cases);
+void AddCompileCases(std::vector<Case>& cases);
+
+}  // namespace penstock::bench
