@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/core/function_ref.h"
 #include "penstock/core/mutex.h"
 #include "penstock/core/resource.h"
 #include "penstock/core/status.h"
@@ -34,7 +35,7 @@ class Variable final : public Resource {
     value_ = std::move(value);
   }
   // Runs `update` on the value with the lock held. Its buffer is the variable's alone exactly when OwnsUniquely().
-  Status Update(const std::function<Status(Tensor&)>& update) {
+  Status Update(FunctionRef<Status(Tensor&)> update) {
     MutexLock lock(mu_);
     return update(value_);
   }

@@ -13,8 +13,11 @@ struct Library {
   Library() {
     Registrar registrar(&ops, &kernels);
     RegisterMathUnary(registrar, elementwise);
+    RegisterMathFunctions(registrar, elementwise);
     RegisterMathBinary(registrar, elementwise);
     RegisterDataflow(registrar);
+    RegisterVariables(registrar);
+    RegisterResourceVariables(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

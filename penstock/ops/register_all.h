@@ -9,7 +9,12 @@
 namespace penstock {
 
 void RegisterMathUnary(Registrar& registrar, ElementwiseTable& table);
+void RegisterMathFunctions(Registrar& registrar, ElementwiseTable& table);
 void RegisterMathBinary(Registrar& registrar, ElementwiseTable& table);
 void RegisterDataflow(Registrar& registrar);
+void RegisterVariables(Registrar& registrar);
+void RegisterResourceVariables(Registrar& registrar);
+void RegisterReshape(Registrar& registrar);
+void RegisterAssertions(Registrar& registrar);
 
 }  // namespace penstock

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "penstock/core/mutex.h"
+#include "penstock/core/resource.h"
+#include "penstock/device/kernel.h"
+#include "penstock/device/state.h"
+#include "penstock/ops/elementwise.h"
+
+// What the kernels of variables share: finding the variable behind a handle, giving it a value and
+// updating it in place. Optimizers and scatters build on it.
+
+namespace penstock {
+
+// The type_name of a handle that points at a Variable.
+inline constexpr char kVariableTypeName[] = "Variable";
+
+// A scalar tensor that holds a handle of `variable`.
+Result<Tensor> MakeVariableHandle(KernelContext& context, std::string container, std::string name,
+                                  const Shape& shape, std::shared_ptr<Variable> variable);
+
+// The handle of the variable that a node stands for: made or found in the step's state, then kept
+// until that state drops something. Threads: Get may be called concurrently.
+class VariableHandle {
+ public:
+  VariableHandle(std::string container, std::string name, DType dtype, Shape shape)
+      : container_(std::move(container)),
+        name_(std::move(name)),
+        dtype_(dtype),
+        shape_(std::move(shape)) {}
+
+  // InvalidArgument when the name is taken by state of another kind or dtype.
+  Result<Tensor> Get(KernelContext& context);
+
+ private:
+  // Constant after construction.
+  const std::string container_;
+  const std::string name_;
+  const DType dtype_;
+  const Shape shape_;
+  Mutex mu_;
+  Tensor handle_ GUARDED_BY(mu_);
+  const StateRegistry* state_ GUARDED_BY(mu_) = nullptr;  // where handle_ was found, and when
+  uint64_t generation_ GUARDED_BY(mu_) = 0;
+};
+
+// The variable behind a handle, looked up by name when the handle came from outside. An error when
+// the tensor is no handle, points at nothing or at something else, or at a variable of another
+// dtype.
+Result<std::shared_ptr<Variable>> FindVariable(KernelContext& context, const Tensor& handle,
+                                               DType dtype);
+// The handle in a tensor. REQUIRES: FindVariable accepted it.
+const ResourceHandle& HandleIn(const Tensor& tensor);
+
+// TensorFlow's words for a variable that holds nothing: of a reference, of a resource.
+Status UninitializedReference(const ResourceHandle& handle);
+Status UninitializedResource(const ResourceHandle& handle);
+
+// A tensor with the same elements in memory of its own.
+Result<Tensor> CopyTensor(KernelContext& context, const Tensor& tensor);
+// Input i as a value that may outlive the step: taken over when this node is its last reader,
+// shared where its memory is counted, else copied.
+Result<Tensor> KeepInput(KernelContext& context, int i);
+// Makes sure that `value` may be written: copies it when somebody else holds its memory.
+Status MakeWritable(KernelContext& context, Tensor& value);
+
+// value = block(value, input 1), in place where nobody else holds the memory; readers keep what
+// they have. REQUIRES: called with the variable's lock held (Variable::Update), a binary block of
+// the value's dtype, equal shapes.
+Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
+
+}  // namespace penstock
