@@ -23,7 +23,7 @@ class InlineArray {
   const T& operator[](size_t i) const { return data_[i]; }
 
  private:
-  std::array<T, N> inline_;
+  alignas(std::max_align_t) std::array<T, N> inline_;
   std::unique_ptr<T[]> heap_;
   T* data_;
 };

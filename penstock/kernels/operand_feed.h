@@ -13,7 +13,8 @@ namespace penstock::kernels {
 // offer there: a pointer to as many consecutive elements, or to one for all. Long rows are runs as
 // they are. Short rows would make a call for a few elements each: instead a run takes many of them,
 // and operands that do not lie like the output are written out into tiles first; those that repeat
-// themselves are written once and kept. Threads: one feed per thread. The plan may be shared.
+// themselves are written once and kept.
+// Threads: one feed per thread. The plan may be shared.
 class OperandFeed {
  public:
   struct Run {
