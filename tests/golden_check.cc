@@ -30,7 +30,8 @@ constexpr std::string_view kUsage =
     "\n"
     "  --op REGEX   only ops whose whole name matches REGEX (ECMAScript), e.g. 'MatMul|Conv2D.*'\n"
     "  --json       print one JSON object in place of the table\n"
-    "  --verbose    also print each failure: id, what was expected, what came (at most 100)\n"
+    "  --verbose    also print each failure: id, what was expected, what came (at most 100); and\n"
+    "               for each op with cases that are not implemented what is missing\n"
     "  --help       print this\n"
     "\n"
     "Exit status: 0 when no case failed, 1 when some failed, 2 when the command line is wrong, "
@@ -134,8 +135,10 @@ int Main(const std::vector<std::string>& args) {
     std::fprintf(stderr, "golden_check: %s\n", status.message().c_str());
     return 2;
   }
-  if (options->verbose)
-    std::fputs(tally.Failures(kFailuresShown).c_str(), options->json ? stderr : stdout);
+  if (options->verbose) {
+    const std::string text = tally.Missing() + tally.Failures(kFailuresShown);
+    std::fputs(text.c_str(), options->json ? stderr : stdout);
+  }
   std::fputs((options->json ? tally.ToJson("ops") : tally.ToTable("op")).c_str(), stdout);
   return tally.failed() == 0 ? 0 : 1;
 }

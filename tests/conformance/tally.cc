@@ -50,6 +50,7 @@ void Tally::Add(const std::string& group, const std::string& id, const Outcome& 
   groups_[group].Add(outcome.verdict);
   total_.Add(outcome.verdict);
   if (outcome.verdict == Verdict::kFailed) failures_.emplace_back(id, outcome.reason);
+  if (outcome.verdict == Verdict::kNotImplemented) missing_.emplace(group, outcome.reason);
 }
 
 int64_t Tally::cases() const { return total_.passed + total_.failed + total_.not_implemented; }
@@ -99,6 +100,12 @@ std::string Tally::Failures(size_t limit) const {
     out += Format("FAILED {}\n    {}\n", failures_[i].first, failures_[i].second);
   }
   if (failures_.size() > limit) out += Format("and {} more\n", failures_.size() - limit);
+  return out;
+}
+
+std::string Tally::Missing() const {
+  std::string out;
+  for (const auto& [group, reason] : missing_) out += Format("MISSING {}: {}\n", group, reason);
   return out;
 }
 

@@ -24,6 +24,8 @@ class Tally {
   std::string ToJson(std::string_view what) const;
   // Each failure with its reason, at most `limit`.
   std::string Failures(size_t limit) const;
+  // What is missing, for each group in which something is: the first reason.
+  std::string Missing() const;
 
  private:
   struct Counts {
@@ -37,6 +39,7 @@ class Tally {
   std::map<std::string, Counts> groups_;
   Counts total_;
   std::vector<std::pair<std::string, std::string>> failures_;  // id, reason
+  std::map<std::string, std::string> missing_;                 // group, reason
 };
 
 }  // namespace penstock::conformance
