@@ -145,7 +145,7 @@ void ToComplex(const void* in, void* out, int64_t n) {
 
 }  // namespace
 
-CastStepFn Step(DType from, DType to) {
+CastStepFn CastStep(DType from, DType to) {
   switch (from) {
     case DType::kBool:
       return StepFrom<Truth>(to);
@@ -178,7 +178,7 @@ CastStepFn Step(DType from, DType to) {
   }
 }
 
-CastStepFn TruncateStep(DType from, DType to) {
+CastStepFn CastTruncateStep(DType from, DType to) {
   if (from == DType::kFloat && to == DType::kHalf) return &Loop<Cut<float, half, 10>, float, half>;
   if (from == DType::kFloat && to == DType::kBfloat16) {
     return &Loop<Cut<float, bfloat16, 7>, float, bfloat16>;
@@ -190,11 +190,11 @@ CastStepFn TruncateStep(DType from, DType to) {
   return nullptr;
 }
 
-CastStepFn RealPartStep(DType real) {
+CastStepFn CastRealPartStep(DType real) {
   return real == DType::kFloat ? &RealPart<float> : &RealPart<double>;
 }
 
-CastStepFn ToComplexStep(DType real) {
+CastStepFn CastToComplexStep(DType real) {
   return real == DType::kFloat ? &ToComplex<float> : &ToComplex<double>;
 }
 
@@ -204,17 +204,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace penstock::kernels {
 
-HWY_EXPORT(Step);
-HWY_EXPORT(TruncateStep);
-HWY_EXPORT(RealPartStep);
-HWY_EXPORT(ToComplexStep);
+HWY_EXPORT(CastStep);
+HWY_EXPORT(CastTruncateStep);
+HWY_EXPORT(CastRealPartStep);
+HWY_EXPORT(CastToComplexStep);
 
-CastStepFn CastStepOf(DType from, DType to) { return HWY_DYNAMIC_DISPATCH(Step)(from, to); }
+CastStepFn CastStepOf(DType from, DType to) { return HWY_DYNAMIC_DISPATCH(CastStep)(from, to); }
 CastStepFn CastTruncateOf(DType from, DType to) {
-  return HWY_DYNAMIC_DISPATCH(TruncateStep)(from, to);
+  return HWY_DYNAMIC_DISPATCH(CastTruncateStep)(from, to);
 }
-CastStepFn CastRealPartOf(DType real) { return HWY_DYNAMIC_DISPATCH(RealPartStep)(real); }
-CastStepFn CastToComplexOf(DType real) { return HWY_DYNAMIC_DISPATCH(ToComplexStep)(real); }
+CastStepFn CastRealPartOf(DType real) { return HWY_DYNAMIC_DISPATCH(CastRealPartStep)(real); }
+CastStepFn CastToComplexOf(DType real) { return HWY_DYNAMIC_DISPATCH(CastToComplexStep)(real); }
 
 }  // namespace penstock::kernels
 #endif

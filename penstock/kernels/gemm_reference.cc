@@ -264,9 +264,9 @@ void Reference(const GemmProblem<T>& p) {
 
 }  // namespace
 
-#define PENSTOCK_GEMM(T, Name)                               \
-  void Plain##Name(const GemmProblem<T>& p) { Plain<T>(p); } \
-  void Reference##Name(const GemmProblem<T>& p) { Reference<T>(p); }
+#define PENSTOCK_GEMM(T, Name)                                   \
+  void GemmPlain##Name(const GemmProblem<T>& p) { Plain<T>(p); } \
+  void GemmReference##Name(const GemmProblem<T>& p) { Reference<T>(p); }
 PENSTOCK_GEMM(float, Float)
 PENSTOCK_GEMM(double, Double)
 PENSTOCK_GEMM(half, Half)
@@ -284,15 +284,15 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::kernels {
 
 #define PENSTOCK_GEMM(T, Name)                     \
-  HWY_EXPORT(Plain##Name);                         \
-  HWY_EXPORT(Reference##Name);                     \
+  HWY_EXPORT(GemmPlain##Name);                     \
+  HWY_EXPORT(GemmReference##Name);                 \
   template <>                                      \
   void GemmPlain<T>(const GemmProblem<T>& p) {     \
-    HWY_DYNAMIC_DISPATCH(Plain##Name)(p);          \
+    HWY_DYNAMIC_DISPATCH(GemmPlain##Name)(p);      \
   }                                                \
   template <>                                      \
   void GemmReference<T>(const GemmProblem<T>& p) { \
-    HWY_DYNAMIC_DISPATCH(Reference##Name)(p);      \
+    HWY_DYNAMIC_DISPATCH(GemmReference##Name)(p);  \
   }
 PENSTOCK_GEMM(float, Float)
 PENSTOCK_GEMM(double, Double)

@@ -9,33 +9,33 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
-FoldKernels FoldFloat(ReduceKind kind) { return FoldTable<float>(kind); }
-FoldKernels FoldDouble(ReduceKind kind) { return FoldTable<double>(kind); }
-FoldKernels FoldHalf(ReduceKind kind) { return FoldTable<half>(kind); }
-FoldKernels FoldBfloat16(ReduceKind kind) { return FoldTable<bfloat16>(kind); }
-FoldKernels FoldComplex64(ReduceKind kind) { return FoldTable<complex64>(kind); }
-FoldKernels FoldComplex128(ReduceKind kind) { return FoldTable<complex128>(kind); }
-ArgKernels ArgFloat(ArgKind kind) { return ArgTable<float>(kind); }
-ArgKernels ArgDouble(ArgKind kind) { return ArgTable<double>(kind); }
-ArgKernels ArgHalf(ArgKind kind) { return ArgTable<half>(kind); }
-ArgKernels ArgBfloat16(ArgKind kind) { return ArgTable<bfloat16>(kind); }
+FoldKernels ReduceFoldFloat(ReduceKind kind) { return FoldTable<float>(kind); }
+FoldKernels ReduceFoldDouble(ReduceKind kind) { return FoldTable<double>(kind); }
+FoldKernels ReduceFoldHalf(ReduceKind kind) { return FoldTable<half>(kind); }
+FoldKernels ReduceFoldBfloat16(ReduceKind kind) { return FoldTable<bfloat16>(kind); }
+FoldKernels ReduceFoldComplex64(ReduceKind kind) { return FoldTable<complex64>(kind); }
+FoldKernels ReduceFoldComplex128(ReduceKind kind) { return FoldTable<complex128>(kind); }
+ArgKernels ReduceArgFloat(ArgKind kind) { return ArgTable<float>(kind); }
+ArgKernels ReduceArgDouble(ArgKind kind) { return ArgTable<double>(kind); }
+ArgKernels ReduceArgHalf(ArgKind kind) { return ArgTable<half>(kind); }
+ArgKernels ReduceArgBfloat16(ArgKind kind) { return ArgTable<bfloat16>(kind); }
 }  // namespace penstock::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace penstock::kernels {
 
-#define PENSTOCK_FOLD(T, Name)                     \
-  HWY_EXPORT(Fold##Name);                          \
-  template <>                                      \
-  FoldKernels FoldKernelsOf<T>(ReduceKind kind) {  \
-    return HWY_DYNAMIC_DISPATCH(Fold##Name)(kind); \
+#define PENSTOCK_FOLD(T, Name)                           \
+  HWY_EXPORT(ReduceFold##Name);                          \
+  template <>                                            \
+  FoldKernels FoldKernelsOf<T>(ReduceKind kind) {        \
+    return HWY_DYNAMIC_DISPATCH(ReduceFold##Name)(kind); \
   }
-#define PENSTOCK_ARG(T, Name)                     \
-  HWY_EXPORT(Arg##Name);                          \
-  template <>                                     \
-  ArgKernels ArgKernelsOf<T>(ArgKind kind) {      \
-    return HWY_DYNAMIC_DISPATCH(Arg##Name)(kind); \
+#define PENSTOCK_ARG(T, Name)                           \
+  HWY_EXPORT(ReduceArg##Name);                          \
+  template <>                                           \
+  ArgKernels ArgKernelsOf<T>(ArgKind kind) {            \
+    return HWY_DYNAMIC_DISPATCH(ReduceArg##Name)(kind); \
   }
 PENSTOCK_FOLD(float, Float)
 PENSTOCK_FOLD(double, Double)

@@ -9,14 +9,14 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
-FoldKernels FoldInt8(ReduceKind kind) { return FoldTable<int8_t>(kind); }
-FoldKernels FoldInt16(ReduceKind kind) { return FoldTable<int16_t>(kind); }
-FoldKernels FoldInt32(ReduceKind kind) { return FoldTable<int32_t>(kind); }
-FoldKernels FoldInt64(ReduceKind kind) { return FoldTable<int64_t>(kind); }
-ArgKernels ArgInt8(ArgKind kind) { return ArgTable<int8_t>(kind); }
-ArgKernels ArgInt16(ArgKind kind) { return ArgTable<int16_t>(kind); }
-ArgKernels ArgInt32(ArgKind kind) { return ArgTable<int32_t>(kind); }
-ArgKernels ArgInt64(ArgKind kind) { return ArgTable<int64_t>(kind); }
+FoldKernels ReduceFoldInt8(ReduceKind kind) { return FoldTable<int8_t>(kind); }
+FoldKernels ReduceFoldInt16(ReduceKind kind) { return FoldTable<int16_t>(kind); }
+FoldKernels ReduceFoldInt32(ReduceKind kind) { return FoldTable<int32_t>(kind); }
+FoldKernels ReduceFoldInt64(ReduceKind kind) { return FoldTable<int64_t>(kind); }
+ArgKernels ReduceArgInt8(ArgKind kind) { return ArgTable<int8_t>(kind); }
+ArgKernels ReduceArgInt16(ArgKind kind) { return ArgTable<int16_t>(kind); }
+ArgKernels ReduceArgInt32(ArgKind kind) { return ArgTable<int32_t>(kind); }
+ArgKernels ReduceArgInt64(ArgKind kind) { return ArgTable<int64_t>(kind); }
 }  // namespace penstock::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -24,17 +24,17 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::kernels {
 
 #define PENSTOCK_REDUCE(T, Name)                                              \
-  HWY_EXPORT(Fold##Name);                                                     \
+  HWY_EXPORT(ReduceFold##Name);                                               \
   template <>                                                                 \
   FoldKernels FoldKernelsOf<T>(ReduceKind kind) {                             \
     const bool wraps = kind == ReduceKind::kSum || kind == ReduceKind::kProd; \
     if (wraps) return FoldKernelsOf<std::make_unsigned_t<T>>(kind);           \
-    return HWY_DYNAMIC_DISPATCH(Fold##Name)(kind);                            \
+    return HWY_DYNAMIC_DISPATCH(ReduceFold##Name)(kind);                      \
   }                                                                           \
-  HWY_EXPORT(Arg##Name);                                                      \
+  HWY_EXPORT(ReduceArg##Name);                                                \
   template <>                                                                 \
   ArgKernels ArgKernelsOf<T>(ArgKind kind) {                                  \
-    return HWY_DYNAMIC_DISPATCH(Arg##Name)(kind);                             \
+    return HWY_DYNAMIC_DISPATCH(ReduceArg##Name)(kind);                       \
   }
 PENSTOCK_REDUCE(int8_t, Int8)
 PENSTOCK_REDUCE(int16_t, Int16)

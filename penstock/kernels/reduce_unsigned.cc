@@ -9,35 +9,35 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
-FoldKernels FoldUint8(ReduceKind kind) { return FoldTable<uint8_t>(kind); }
-FoldKernels FoldUint16(ReduceKind kind) { return FoldTable<uint16_t>(kind); }
-FoldKernels FoldUint32(ReduceKind kind) { return FoldTable<uint32_t>(kind); }
-FoldKernels FoldUint64(ReduceKind kind) { return FoldTable<uint64_t>(kind); }
-FoldKernels FoldBool(ReduceKind kind) {
+FoldKernels ReduceFoldUint8(ReduceKind kind) { return FoldTable<uint8_t>(kind); }
+FoldKernels ReduceFoldUint16(ReduceKind kind) { return FoldTable<uint16_t>(kind); }
+FoldKernels ReduceFoldUint32(ReduceKind kind) { return FoldTable<uint32_t>(kind); }
+FoldKernels ReduceFoldUint64(ReduceKind kind) { return FoldTable<uint64_t>(kind); }
+FoldKernels ReduceFoldBool(ReduceKind kind) {
   if (kind == ReduceKind::kAll) return MakeFold<AllOp, Truth, uint8_t>();
   if (kind == ReduceKind::kAny) return MakeFold<AnyOp, Truth, uint8_t>();
   return {};
 }
-ArgKernels ArgUint8(ArgKind kind) { return ArgTable<uint8_t>(kind); }
-ArgKernels ArgUint16(ArgKind kind) { return ArgTable<uint16_t>(kind); }
-ArgKernels ArgUint32(ArgKind kind) { return ArgTable<uint32_t>(kind); }
-ArgKernels ArgUint64(ArgKind kind) { return ArgTable<uint64_t>(kind); }
+ArgKernels ReduceArgUint8(ArgKind kind) { return ArgTable<uint8_t>(kind); }
+ArgKernels ReduceArgUint16(ArgKind kind) { return ArgTable<uint16_t>(kind); }
+ArgKernels ReduceArgUint32(ArgKind kind) { return ArgTable<uint32_t>(kind); }
+ArgKernels ReduceArgUint64(ArgKind kind) { return ArgTable<uint64_t>(kind); }
 }  // namespace penstock::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace penstock::kernels {
 
-#define PENSTOCK_REDUCE(T, Name)                   \
-  HWY_EXPORT(Fold##Name);                          \
-  template <>                                      \
-  FoldKernels FoldKernelsOf<T>(ReduceKind kind) {  \
-    return HWY_DYNAMIC_DISPATCH(Fold##Name)(kind); \
-  }                                                \
-  HWY_EXPORT(Arg##Name);                           \
-  template <>                                      \
-  ArgKernels ArgKernelsOf<T>(ArgKind kind) {       \
-    return HWY_DYNAMIC_DISPATCH(Arg##Name)(kind);  \
+#define PENSTOCK_REDUCE(T, Name)                         \
+  HWY_EXPORT(ReduceFold##Name);                          \
+  template <>                                            \
+  FoldKernels FoldKernelsOf<T>(ReduceKind kind) {        \
+    return HWY_DYNAMIC_DISPATCH(ReduceFold##Name)(kind); \
+  }                                                      \
+  HWY_EXPORT(ReduceArg##Name);                           \
+  template <>                                            \
+  ArgKernels ArgKernelsOf<T>(ArgKind kind) {             \
+    return HWY_DYNAMIC_DISPATCH(ReduceArg##Name)(kind);  \
   }
 PENSTOCK_REDUCE(uint8_t, Uint8)
 PENSTOCK_REDUCE(uint16_t, Uint16)
@@ -45,10 +45,10 @@ PENSTOCK_REDUCE(uint32_t, Uint32)
 PENSTOCK_REDUCE(uint64_t, Uint64)
 #undef PENSTOCK_REDUCE
 
-HWY_EXPORT(FoldBool);
+HWY_EXPORT(ReduceFoldBool);
 template <>
 FoldKernels FoldKernelsOf<bool>(ReduceKind kind) {
-  return HWY_DYNAMIC_DISPATCH(FoldBool)(kind);
+  return HWY_DYNAMIC_DISPATCH(ReduceFoldBool)(kind);
 }
 // The bytes of bools order as they do.
 template <>

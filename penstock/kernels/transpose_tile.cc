@@ -122,7 +122,7 @@ void Tile<16>(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t 
 
 }  // namespace
 
-TransposeTileFn TileOf(int64_t element_bytes) {
+TransposeTileFn TransposeTileFor(int64_t element_bytes) {
   switch (element_bytes) {
     case 1:
       return &Tile<1>;
@@ -143,9 +143,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace penstock::kernels {
 
-HWY_EXPORT(TileOf);
+HWY_EXPORT(TransposeTileFor);
 TransposeTileFn TransposeTileOf(int64_t element_bytes) {
-  return HWY_DYNAMIC_DISPATCH(TileOf)(element_bytes);
+  return HWY_DYNAMIC_DISPATCH(TransposeTileFor)(element_bytes);
 }
 
 }  // namespace penstock::kernels
