@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "hwy/highway.h"
@@ -37,15 +38,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
 
+// An operand as Eval sees it. GCC cannot vectorise the load of a bool, but that of its byte.
 template <class T>
-PENSTOCK_SCALAR ComputeType<T> Widen(T value) {
-  return static_cast<ComputeType<T>>(value);
+PENSTOCK_SCALAR ComputeType<T> Load(const T* x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const uint8_t*>(x) != 0;
+  } else {
+    return static_cast<ComputeType<T>>(*x);
+  }
 }
 
 template <class Op, class Result, class X>
 void UnaryLoop(const X* x, Result* out, int64_t n) {
   PENSTOCK_VECTOR_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Widen(x[i])));
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Load(x + i)));
 }
 
 // Looks through a tile before it is computed: a test inside the loop would keep it from being
@@ -56,12 +62,12 @@ void UnaryLoopWithHard(const X* x, Result* out, int64_t n) {
   for (int64_t begin = 0; begin < n; begin += kTile) {
     const int64_t end = std::min(begin + kTile, n);
     int hard = 0;
-    for (int64_t i = begin; i < end; ++i) hard |= Op::IsHard(Widen(x[i])) ? 1 : 0;
+    for (int64_t i = begin; i < end; ++i) hard |= Op::IsHard(Load(x + i)) ? 1 : 0;
     if (hard == 0) {
       UnaryLoop<Op>(x + begin, out + begin, end - begin);
     } else {
       for (int64_t i = begin; i < end; ++i) {
-        const auto value = Widen(x[i]);
+        const auto value = Load(x + i);
         out[i] = static_cast<Result>(Op::IsHard(value) ? Op::EvalHard(value) : Op::Eval(value));
       }
     }
@@ -71,27 +77,27 @@ void UnaryLoopWithHard(const X* x, Result* out, int64_t n) {
 template <class Op, class Result, class X, class Y>
 void BinaryLoop(const X* x, const Y* y, Result* out, int64_t n) {
   PENSTOCK_VECTOR_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Widen(x[i]), Widen(y[i])));
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Load(x + i), Load(y + i)));
 }
 
 template <class Op, class Result, class X, class Y>
 void BinaryLoopLeftScalar(const X* x, const Y* y, Result* out, int64_t n) {
-  const auto left = Widen(*x);
+  const auto left = Load(x);
   PENSTOCK_VECTOR_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(left, Widen(y[i])));
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(left, Load(y + i)));
 }
 
 template <class Op, class Result, class X, class Y>
 void BinaryLoopRightScalar(const X* x, const Y* y, Result* out, int64_t n) {
-  const auto right = Widen(*y);
+  const auto right = Load(y);
   PENSTOCK_VECTOR_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Widen(x[i]), right));
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Load(x + i), right));
 }
 
 template <class Op, class Result, class... Operands>
 void ManyLoop(Result* out, int64_t n, const Operands*... x) {
   PENSTOCK_VECTOR_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Widen(x[i])...));
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(Op::Eval(Load(x + i)...));
 }
 
 // Three operands or more would need a loop for each of the masks: instead, a scalar operand is
@@ -143,7 +149,7 @@ void BlockOne(const void* const* inputs, Result* out, std::index_sequence<k...>)
   if constexpr (requires(ComputeType<Operands>... value) { Op::IsHard(value...); }) {
     UnaryLoopWithHard<Op>(static_cast<const Operands*>(inputs[k])..., out, 1);
   } else {
-    *out = static_cast<Result>(Op::Eval(Widen(*static_cast<const Operands*>(inputs[k]))...));
+    *out = static_cast<Result>(Op::Eval(Load(static_cast<const Operands*>(inputs[k]))...));
   }
 }
 

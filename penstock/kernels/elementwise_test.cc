@@ -35,11 +35,15 @@ struct SelectOp {
     return math::Select(c, x, y);
   }
 };
+struct AndOp {
+  PENSTOCK_SCALAR static bool Eval(bool x, bool y) { return x && y; }
+};
 struct TestBlocks {
   BlockFn negate_float, negate_half, negate_double;
   BlockFn subtract_float, subtract_half, subtract_bfloat16, subtract_int64;
   BlockFn less_float, less_half;
   BlockFn select_float, select_half;
+  BlockFn and_bool, select_bool;
 };
 }  // namespace penstock::kernels
 #endif
@@ -57,7 +61,9 @@ TestBlocks Blocks() {
           &Block<LessOp, bool, float, float>,
           &Block<LessOp, bool, half, half>,
           &Block<SelectOp, float, bool, float, float>,
-          &Block<SelectOp, half, bool, half, half>};
+          &Block<SelectOp, half, bool, half, half>,
+          &Block<AndOp, bool, bool, bool>,
+          &Block<SelectOp, bool, bool, bool, bool>};
 }
 }  // namespace penstock::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -174,6 +180,23 @@ TEST(Elementwise, TernaryAllMasks) {
   OnEachTarget([](const TestBlocks& blocks) {
     CheckSelect<float>(blocks.select_float);
     CheckSelect<half>(blocks.select_half);
+  });
+}
+
+// Any byte but 0 is true.
+TEST(Elementwise, BoolsAreReadAsBytes) {
+  OnEachTarget([](const TestBlocks& blocks) {
+    const uint8_t x[] = {0, 1, 2, 255, 0, 1, 2, 255, 1}, y[] = {1, 1, 1, 1, 0, 0, 0, 0, 128};
+    const void* inputs[] = {x, y, x};
+    for (int64_t n : {1, 4, 9}) {
+      bool both[9], either[9];
+      blocks.and_bool(inputs, 0, both, n);
+      blocks.select_bool(inputs, 0, either, n);
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(both[i], x[i] != 0 && y[i] != 0);
+        ASSERT_EQ(either[i], x[i] != 0 ? y[i] != 0 : x[i] != 0);
+      }
+    }
   });
 }
 

@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cmath>
-#include <complex>
 #include <concepts>
-#include <limits>
 #include <type_traits>
 
 #include "penstock/core/float16.h"
-#include "penstock/core/scalar_function.h"
+#include "penstock/kernels/math_scalar.h"
 
 // Division and remainder, rounded down (Floor) or toward zero (Trunc). Integer forms never trap: by
 // 0 they give 0 (it is for the caller to refuse it first), and the lowest value by -1 wraps around.
@@ -83,8 +81,8 @@ PENSTOCK_SCALAR T TruncMod(T x, T y) {
 template <std::floating_point T>
 PENSTOCK_SCALAR T FloorDiv(T x, T y) {
   const T quotient = x / y;
-  return std::fabs(quotient) < std::numeric_limits<T>::min() ? std::copysign(T(0), quotient)
-                                                             : std::floor(quotient);
+  return std::fabs(quotient) < kSmallestNormal<T> ? std::copysign(T(0), quotient)
+                                                  : std::floor(quotient);
 }
 
 template <std::floating_point T>

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "penstock/kernels/math_scalar.h"
 
@@ -33,17 +32,16 @@ PENSTOCK_SCALAR float LogFraction(uint32_t bits, int32_t exponent) {
 
 // `finite` where 0 < argument < infinity, and what a logarithm is elsewhere.
 PENSTOCK_SCALAR float LogAtEdges(float argument, float finite) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  float result = argument < kInfinity ? finite : argument;  // infinity and NaN are themselves
-  result = argument == 0.0f ? -kInfinity : result;
-  return argument < 0.0f ? kNan : result;
+  float result =
+      argument < kInfinity<float> ? finite : argument;  // infinity and NaN are themselves
+  result = argument == 0.0f ? -kInfinity<float> : result;
+  return argument < 0.0f ? kNan<float> : result;
 }
 
 }  // namespace internal
 
 PENSTOCK_SCALAR float Log(float x) {
-  const bool subnormal = x < std::numeric_limits<float>::min();
+  const bool subnormal = x < kSmallestNormal<float>;
   const float normal = subnormal ? x * 0x1p23f : x;
   const uint32_t bits = __builtin_bit_cast(uint32_t, normal);
   const int32_t exponent = internal::LogExponent(bits);
@@ -74,7 +72,7 @@ PENSTOCK_SCALAR float Atanh(float x) {
   const float twice = a + a;
   const float argument = twice + twice * a / (1.0f - a);
   const float result = std::copysign(0.5f * Log1p(argument), x);
-  return a > 1.0f ? std::numeric_limits<float>::quiet_NaN() : result;
+  return a > 1.0f ? kNan<float> : result;
 }
 
 }  // namespace penstock::math

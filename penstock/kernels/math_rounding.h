@@ -22,7 +22,9 @@ using WordOf = std::conditional_t<
 // becomes a conditional load.
 template <class T>
 PENSTOCK_SCALAR T Select(bool condition, T x, T y) {
-  if constexpr (sizeof(T) <= 8) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return (condition & x) | (!condition & y);
+  } else if constexpr (sizeof(T) <= 8) {
     using Word = WordOf<sizeof(T)>;
     const Word mask = static_cast<Word>(Word(0) - static_cast<Word>(condition));
     const Word x_bits = __builtin_bit_cast(Word, x), y_bits = __builtin_bit_cast(Word, y);

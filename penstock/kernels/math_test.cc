@@ -9,15 +9,15 @@
 #include "penstock/kernels/math.h"
 
 // Name here, the same function in double.
-#define PENSTOCK_MATH_TESTED(X)                                                                  \
-  X(Exp, std::exp)                                                                               \
-  X(Expm1, std::expm1)                                                                           \
-  X(Sigmoid, math::Sigmoid)                                                                      \
-  X(Tanh, std::tanh) X(Cosh, std::cosh) X(Sinh, std::sinh) X(Log, std::log) X(Log1p, std::log1p) \
-      X(Atanh, std::atanh) X(Erf, std::erf) X(Erfc, std::erfc) X(Sin, std::sin) X(Cos, std::cos) \
-          X(Tan, std::tan) X(Asin, std::asin) X(Acos, std::acos) X(Atan, std::atan)              \
-              X(Asinh, std::asinh) X(Acosh, std::acosh) X(Sqrt, std::sqrt) X(Floor, std::floor)  \
-                  X(Ceil, std::ceil) X(Rint, std::nearbyint) X(Trunc, std::trunc)
+// clang-format off
+#define PENSTOCK_MATH_TESTED(X)                                                                   \
+  X(Exp, std::exp) X(Expm1, std::expm1) X(Sigmoid, math::Sigmoid) X(Tanh, std::tanh)              \
+  X(Cosh, std::cosh) X(Sinh, std::sinh) X(Log, std::log) X(Log1p, std::log1p)                     \
+  X(Atanh, std::atanh) X(Erf, std::erf) X(Erfc, std::erfc) X(Sin, std::sin)                       \
+  X(Cos, std::cos) X(Tan, std::tan) X(Asin, std::asin) X(Acos, std::acos)                         \
+  X(Atan, std::atan) X(Asinh, std::asinh) X(Acosh, std::acosh) X(Sqrt, std::sqrt)                 \
+  X(Floor, std::floor) X(Ceil, std::ceil) X(Rint, std::nearbyint) X(Trunc, std::trunc)
+// clang-format on
 
 #ifndef PENSTOCK_KERNELS_MATH_TEST_OPS_
 #define PENSTOCK_KERNELS_MATH_TEST_OPS_
