@@ -54,7 +54,11 @@ ResourceHandle HandleFromProto(const tf::ResourceHandleProto& proto) {
   handle.name = proto.name();
   handle.type_name = proto.maybe_type_name();
   if (proto.dtypes_and_shapes_size() > 0) {
-    handle.dtype = DTypeFromNumber(proto.dtypes_and_shapes(0).dtype()).value_or(DType::kInvalid);
+    const auto& value = proto.dtypes_and_shapes(0);
+    handle.dtype = DTypeFromNumber(value.dtype()).value_or(DType::kInvalid);
+    // A hint, no more: what does not read as a shape says nothing.
+    Result<Shape> shape = ShapeFromProto(value.shape());
+    if (shape.ok()) handle.shape = *std::move(shape);
   }
   return handle;
 }
@@ -67,7 +71,7 @@ void HandleToProto(const ResourceHandle& handle, tf::ResourceHandleProto* proto)
   if (handle.dtype != DType::kInvalid) {
     auto* value = proto->add_dtypes_and_shapes();
     value->set_dtype(static_cast<tf::DataType>(handle.dtype));
-    ShapeToProto(Shape::Unknown(), value->mutable_shape());
+    ShapeToProto(handle.shape, value->mutable_shape());
   }
 }
 

@@ -254,11 +254,13 @@ TEST(TensorProto, RoundTripsHandles) {
   handle.name = "n";
   handle.type_name = "Variable";
   handle.dtype = DType::kFloat;
+  handle.shape = Shape{2, -1};
   const Tensor back = *TensorFromProto(Write(Tensor::Scalar(handle)));
   EXPECT_EQ(back.scalar<ResourceHandle>().device, "/job:a");
   EXPECT_EQ(back.scalar<ResourceHandle>().ToString(), "c/n");
   EXPECT_EQ(back.scalar<ResourceHandle>().type_name, "Variable");
   EXPECT_EQ(back.scalar<ResourceHandle>().dtype, DType::kFloat);
+  EXPECT_EQ(back.scalar<ResourceHandle>().shape, (Shape{2, -1}));
 }
 
 }  // namespace
