@@ -15,7 +15,7 @@
 #ifndef PENSTOCK_KERNELS_TRANSPOSE_TILE_
 #define PENSTOCK_KERNELS_TRANSPOSE_TILE_
 namespace penstock::kernels {
-// Unsigned integers at any address.
+// The unsigned integer of a size.
 template <int bytes>
 struct Bits;
 template <>
@@ -65,8 +65,8 @@ template <size_t step, class Vector, size_t... row, size_t... lane>
 template <int kBytes>
 void Tile(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t dst_stride,
           int64_t rows, int64_t columns, [[maybe_unused]] bool stream) {
-  typedef typename Bits<kBytes>::Type Vector
-      __attribute__((vector_size(kVectorBytes<kBytes>), aligned(1), may_alias));
+  typedef typename Bits<kBytes>::Type Vector __attribute__((vector_size(kVectorBytes<kBytes>)));
+  typedef Vector VectorAnywhere __attribute__((aligned(1), may_alias));
   constexpr int64_t kSide = kVectorBytes<kBytes> / kBytes;
   using Lanes = std::make_index_sequence<kSide>;
   const int64_t full_rows = rows / kSide * kSide;
@@ -77,7 +77,7 @@ void Tile(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t dst_
     for (int64_t c = 0; c < full_columns; c += kSide) {
       Vector v[kSide];
       for (int64_t k = 0; k < kSide; ++k) {
-        v[k] = *reinterpret_cast<const Vector*>(src + r * kBytes + (c + k) * src_stride);
+        v[k] = *reinterpret_cast<const VectorAnywhere*>(src + r * kBytes + (c + k) * src_stride);
       }
       SwapParts<1>(v, Lanes(), Lanes());
       std::byte* to = dst + r * dst_stride + c * kBytes;
@@ -93,7 +93,7 @@ void Tile(const std::byte* src, int64_t src_stride, std::byte* dst, int64_t dst_
       }
 #endif
       for (int64_t k = 0; k < kSide; ++k) {
-        *reinterpret_cast<Vector*>(to + k * dst_stride) = v[k];
+        *reinterpret_cast<VectorAnywhere*>(to + k * dst_stride) = v[k];
       }
     }
   }
