@@ -48,4 +48,13 @@ Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs) {
   return OkStatus();
 }
 
+Status InferSame(std::span<const Known> inputs, std::span<Shape> outputs) {
+  Shape shape = inputs.empty() ? Shape() : *inputs[0].shape;
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    TRY_ASSIGN(shape, MergeShapes(shape, *inputs[i].shape));
+  }
+  StoreShapes(std::move(shape), outputs);
+  return OkStatus();
+}
+
 }  // namespace penstock::op_internal

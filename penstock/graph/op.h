@@ -352,17 +352,27 @@ std::vector<bool> ReadsValues(R (Op::*)(Params...) const) {
   return {(std::is_same_v<Params, const Known&> || std::is_same_v<Params, const Integers&>)...};
 }
 
-// An op with a scalar Eval, generic or for fixed types.
+// An op is element-wise when it has a member named Eval, of whatever kind: beside another Eval its name is ambiguous.
+struct AnotherEval {
+  int Eval;
+};
 template <class Op>
-inline constexpr bool kIsElementwise = requires { &Op::template Eval<float>; } || requires { &Op::Eval; };
+struct WithAnotherEval : Op, AnotherEval {};
+template <class Op>
+inline constexpr bool kIsElementwise = !requires { &WithAnotherEval<Op>::Eval; };
 
 Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs);
+Status InferSame(std::span<const Known> inputs, std::span<Shape> outputs);
+template <class Op>
+inline constexpr bool kHasSameShapes = requires { Op::kSameShapes; };
 
 template <class Op>
 Status Infer(const void* op, std::span<const Known> inputs, std::span<Shape> outputs) {
   const auto& decoded = *static_cast<const Decoded<Op>*>(op);
   if constexpr (requires { &Op::InferShape; }) {
     return CallInfer(&Op::InferShape, decoded, inputs, outputs);
+  } else if constexpr (kHasSameShapes<Op>) {
+    return InferSame(inputs, outputs);
   } else {
     return InferBroadcast(inputs, outputs);
   }
@@ -379,8 +389,14 @@ Status Gradient(const void* op, Gradients& g) {
     g.Set(0, Op::Gradient(g.input(0), g.output(0), g.dy()));
   } else {
     const std::array<Expr, 2> d = Op::Gradient(g.input(0), g.input(1), g.output(0), g.dy());
-    if (d[0].valid()) g.SetUnbroadcast(0, d[0], 1);
-    if (d[1].valid()) g.SetUnbroadcast(1, d[1], 0);
+    for (const int i : {0, 1}) {
+      if (!d[i].valid()) continue;
+      if constexpr (kHasSameShapes<Op>) {
+        g.Set(i, d[i]);
+      } else {
+        g.SetUnbroadcast(i, d[i], 1 - i);
+      }
+    }
   }
   return g.scope().status();
 }
@@ -392,7 +408,8 @@ Status Gradient(const void* op, Gradients& g) {
 //   kAttrs                            a tuple of Fields, when it has attributes besides the types in Sig
 //   InferShape(...) const             a parameter for each input: const Shape&, const Known&, const Integers& or, for a list,
 //                                     std::span<const Known>; returns Result of a Shape, an array or a vector of them.
-//                                     An element-wise op without one broadcasts.
+//                                     An element-wise op without one broadcasts, or refuses to if it has
+//   kSameShapes = true
 //   Gradient                          of an element-wise op: Expr(x, y, dy) or array<Expr, 2>(a, b, z, dz); else (Gradients&) const
 //   kNoGradient = true                in its place
 //   CheckAttrs() const -> Status      rules between attributes

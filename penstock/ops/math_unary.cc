@@ -8,7 +8,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::HWY_NAMESPACE {
-void MathUnaryBlocks(ElementwiseTable& table) { AddBlocks(table, MathUnaryOps()); }
+void MathUnaryBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathUnaryOps()); }
 }  // namespace penstock::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -16,10 +16,29 @@ HWY_AFTER_NAMESPACE();
 #include "penstock/ops/register_all.h"
 
 namespace penstock {
+namespace {
+
+// A new tensor of strings is one of empty strings.
+class EmptyStrings final : public Kernel {
+  Status Compute(KernelContext& context) override {
+    return context.AllocateOutput(0, DType::kString, context.input(0).shape());
+  }
+};
+
+}  // namespace
+
 HWY_EXPORT(MathUnaryBlocks);
+
+Result<std::unique_ptr<Kernel>> ZerosLike::OtherCpuKernel(const ElementwiseTable&,
+                                                          const KernelRequest& request) {
+  std::unique_ptr<Kernel> kernel;
+  if (request.inputs[0] == DType::kString) kernel = std::make_unique<EmptyStrings>();
+  return kernel;
+}
 
 void RegisterMathUnary(Registrar& registrar, ElementwiseTable& table) {
   HWY_DYNAMIC_DISPATCH(MathUnaryBlocks)(table);
+  AddPlainBlocks(table, MathUnaryOps());
   AddElementwise(registrar, MathUnaryOps(), table);
 }
 }  // namespace penstock

@@ -1,0 +1,29 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "penstock/ops/math_gradients.cc"
+#include "penstock/kernels/targets.h"
+// After targets.h, which it obeys.
+#include "hwy/foreach_target.h"
+#include "penstock/ops/elementwise-inl.h"
+#include "penstock/ops/math_gradients.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace penstock::HWY_NAMESPACE {
+void MathGradientsBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathGradientOps()); }
+}  // namespace penstock::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "penstock/ops/register_all.h"
+
+namespace penstock {
+
+HWY_EXPORT(MathGradientsBlocks);
+
+void RegisterMathGradients(Registrar& registrar, ElementwiseTable& table) {
+  HWY_DYNAMIC_DISPATCH(MathGradientsBlocks)(table);
+  AddPlainBlocks(table, MathGradientOps());
+  AddElementwise(registrar, MathGradientOps(), table);
+}
+
+}  // namespace penstock
+#endif
