@@ -4,6 +4,7 @@
 
 #include "penstock/execute/step_state.h"
 #include "penstock/graph/node_check.h"
+#include "penstock/graph/settled.h"
 
 namespace penstock {
 namespace {
@@ -42,24 +43,6 @@ Plan::Plan(Graph graph, Schedule schedule, std::shared_ptr<Device> device)
     : graph_(std::move(graph)), schedule_(std::move(schedule)), device_(std::move(device)) {}
 
 Plan::~Plan() = default;
-
-bool Plan::IsSettled(const Node& node) const {
-  for (const OutputInfo& output : node.outputs) {
-    if (!output.shape.IsFullyKnown()) return false;
-  }
-  if (!node.op->infer || node.outputs.empty()) return false;
-  for (const OutputRef& input : node.inputs) {
-    if (!graph_.output(input).shape.IsFullyKnown()) return false;
-  }
-  const std::vector<bool>& reads = node.op->traits.reads_value;
-  if (std::find(reads.begin(), reads.end(), true) == reads.end()) return true;
-  // Values that the rule reads must be constants: what was checked then holds now. Rules with lists are left to run time.
-  if (reads.size() != node.inputs.size()) return false;
-  for (size_t i = 0; i < reads.size(); ++i) {
-    if (reads[i] && ConstantValue(graph_, node.inputs[i]) == nullptr) return false;
-  }
-  return true;
-}
 
 Result<std::unique_ptr<Plan>> Plan::Make(Graph graph, Schedule schedule, const KernelRegistry& kernels,
                                          std::shared_ptr<Device> device) {
@@ -128,7 +111,7 @@ Status Plan::BuildNodes(const KernelRegistry& kernels) {
     plan_node.kernel = kernel->get();
     kernels_.push_back(*std::move(kernel));
 
-    if (IsSettled(node)) {
+    if (HasSettledShapes(graph_, node)) {
       plan_node.settled = static_cast<int32_t>(settled_shapes_.size());
       for (const OutputInfo& output : node.outputs) settled_shapes_.push_back(output.shape);
       if (!schedule_.places.empty() && !schedule_.places[id].empty()) {

@@ -67,7 +67,6 @@ class Plan {
   Status BuildNodes(const KernelRegistry& kernels);
   void FindLastUses();
   void FindConsumers(const std::vector<int32_t>& position);
-  bool IsSettled(const Node& node) const;
 
   Graph graph_;
   Schedule schedule_;
