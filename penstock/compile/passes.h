@@ -15,6 +15,8 @@ Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
 Status InferShapes(Graph& graph);
 // Replaces nodes whose inputs are all constants by their value.
 Status FoldConstants(Graph& graph, const Evaluator& evaluator);
+// Takes out nodes that change nothing, and shortens what undoes or repeats itself. Results keep their bits.
+Status Simplify(Graph& graph);
 // Merges nodes that compute the same.
 Status MergeCommonSubexpressions(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-std::vector<std::string> OptionalPasses() { return {"fold", "merge", "fuse", "memory"}; }
+std::vector<std::string> OptionalPasses() { return {"fold", "simplify", "merge", "fuse", "memory"}; }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, const CompileOptions& options) {
   Compiled out{Graph(graph.registry()), {}, {}};
@@ -16,6 +16,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, cons
   }));
   TRY(run("infer", InferShapes));
   if (options.evaluator) TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
+  TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
   TRY(run("fuse", FuseElementwise));
   TRY(run("schedule", [&](Graph& g) -> Status {
