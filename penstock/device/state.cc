@@ -9,12 +9,12 @@ std::pair<std::string, std::string> Key(std::string_view container, std::string_
 
 }  // namespace
 
-std::string Variable::DebugString() const {
+std::string StateVariable::DebugString() const {
   const Tensor value = Read();
   return value.initialized() ? Format("variable {} {}", dtype_, value.shape()) : Format("variable {} (uninitialized)", dtype_);
 }
 
-size_t Variable::MemoryBytes() const {
+size_t StateVariable::MemoryBytes() const {
   const Tensor value = Read();
   return value.initialized() ? value.bytes() : 0;
 }

@@ -20,9 +20,9 @@ namespace penstock {
 // A tensor that lives between steps. Readers get the tensor itself, never a copy; a writer that finds it shared gives the
 // variable a new buffer, so what a reader holds does not change under it.
 // Threads: all methods may be called concurrently.
-class Variable final : public Resource {
+class StateVariable final : public Resource {
  public:
-  explicit Variable(DType dtype) : dtype_(dtype) {}
+  explicit StateVariable(DType dtype) : dtype_(dtype) {}
 
   DType dtype() const { return dtype_; }
   // Not initialized() while nothing was assigned.

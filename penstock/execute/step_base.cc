@@ -6,13 +6,13 @@ namespace penstock {
 namespace {
 
 // The variable behind a reference: its output is a handle.
-Variable* VariableOf(const Tensor& handle) {
+StateVariable* VariableOf(const Tensor& handle) {
   if (handle.dtype() != DType::kResource || handle.num_elements() != 1) return nullptr;
-  return dynamic_cast<Variable*>(handle.data<ResourceHandle>()->resource.get());
+  return dynamic_cast<StateVariable*>(handle.data<ResourceHandle>()->resource.get());
 }
 
 Result<Tensor> ReadReference(const Tensor& handle, bool allow_uninitialized) {
-  Variable* variable = VariableOf(handle);
+  StateVariable* variable = VariableOf(handle);
   if (variable == nullptr) return Internal("a reference does not point at a variable");
   Tensor value = variable->Read();
   if (!value.initialized() && !allow_uninitialized) {

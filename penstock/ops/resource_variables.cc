@@ -29,7 +29,7 @@ class AnonymousVarHandleKernel final : public Kernel {
 
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(Tensor handle, MakeVariableHandle(context, op_.container, node_, op_.shape,
-                                                 std::make_shared<Variable>(op_.dtype)));
+                                                 std::make_shared<StateVariable>(op_.dtype)));
     context.SetOutput(0, std::move(handle));
     return OkStatus();
   }
@@ -44,7 +44,7 @@ class UpdateVariableKernel final : public Kernel {
   UpdateVariableKernel(const ElementwiseBlock& block, DType dtype) : block_(block), dtype_(dtype) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), dtype_));
     return variable->Update([&](Tensor& value) -> Status {
       if (!value.initialized()) return UninitializedResource(HandleIn(context.input(0)));
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Kernel>> VarHandleOp::MakeCpuKernel(const KernelRequest& 
 }
 
 Status ReadVariableOp::ComputeCpu(CpuContext& context, const Tensor& resource) const {
-  TRY_ASSIGN(const std::shared_ptr<Variable> variable, FindVariable(context, resource, dtype));
+  TRY_ASSIGN(const std::shared_ptr<StateVariable> variable, FindVariable(context, resource, dtype));
   const ResourceHandle& handle = HandleIn(resource);
   Tensor value = variable->Read();
   if (!value.initialized()) return UninitializedResource(handle);
@@ -99,7 +99,7 @@ Status ReadVariableOp::ComputeCpu(CpuContext& context, const Tensor& resource) c
 
 Status AssignVariableOp::ComputeCpu(CpuContext& context, const Tensor& resource,
                                     const Tensor& value) const {
-  TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+  TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
              FindVariable(context, resource, value.dtype()));
   const Shape& declared = HandleIn(resource).shape;
   return variable->Update([&](Tensor& held) -> Status {
@@ -124,7 +124,7 @@ Result<std::unique_ptr<Kernel>> AssignSubVariableOp::MakeCpuKernel(const KernelR
 
 Status VarIsInitializedOp::ComputeCpu(CpuContext& context, const Tensor& resource,
                                       std::span<bool> out) const {
-  const Result<std::shared_ptr<Variable>> variable =
+  const Result<std::shared_ptr<StateVariable>> variable =
       FindVariable(context, resource, DType::kInvalid);
   if (!variable.ok() && variable.status().code() != Code::kFailedPrecondition) {
     return variable.status();
@@ -142,7 +142,7 @@ Status DestroyResourceOp::ComputeCpu(CpuContext& context, const Tensor& resource
   const std::shared_ptr<Resource> target = handle.resource ? handle.resource : registered;
   bool existed = target != nullptr;
   // A handle that this step already holds sees the variable as gone, too.
-  if (auto* variable = dynamic_cast<Variable*>(target.get())) {
+  if (auto* variable = dynamic_cast<StateVariable*>(target.get())) {
     TRY(variable->Update([&](Tensor& value) {
       existed = value.initialized();
       value = Tensor();
@@ -158,7 +158,7 @@ Status DestroyResourceOp::ComputeCpu(CpuContext& context, const Tensor& resource
 
 template <class T>
 Status VariableShape::ComputeCpu(CpuContext& context, const Tensor& input) const {
-  TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+  TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
              FindVariable(context, input, DType::kInvalid));
   const Tensor value = variable->Read();
   if (!value.initialized()) return UninitializedResource(HandleIn(input));

@@ -8,7 +8,7 @@
 namespace penstock {
 
 Result<Tensor> MakeVariableHandle(KernelContext& context, std::string container, std::string name,
-                                  const Shape& shape, std::shared_ptr<Variable> variable) {
+                                  const Shape& shape, std::shared_ptr<StateVariable> variable) {
   TRY_ASSIGN(Tensor tensor, context.Allocate(DType::kResource, Shape()));
   ResourceHandle& handle = *tensor.mutable_data<ResourceHandle>();
   handle.container = std::move(container);
@@ -26,9 +26,9 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
   // Read before the search: state dropped meanwhile makes the next call search again.
   const uint64_t generation = state.generation();
   if (state_ == &state && generation_ == generation) return handle_;
-  TRY_ASSIGN(std::shared_ptr<Variable> variable,
-             state.FindOrMake<Variable>(container_, name_,
-                                        [this] { return std::make_shared<Variable>(dtype_); }));
+  TRY_ASSIGN(std::shared_ptr<StateVariable> variable,
+             state.FindOrMake<StateVariable>(container_, name_,
+                                        [this] { return std::make_shared<StateVariable>(dtype_); }));
   if (variable->dtype() != dtype_) {
     return InvalidArgument("variable {} must hold {}, got one that holds {}", Printable(name_),
                            dtype_, variable->dtype());
@@ -41,7 +41,7 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
 
 const ResourceHandle& HandleIn(const Tensor& tensor) { return *tensor.data<ResourceHandle>(); }
 
-Result<std::shared_ptr<Variable>> FindVariable(KernelContext& context, const Tensor& tensor,
+Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& tensor,
                                                DType dtype) {
   if (tensor.dtype() != DType::kResource || tensor.num_elements() != 1) {
     return InvalidArgument("expected a handle of a variable, got a tensor of dtype {} and shape {}",
@@ -51,7 +51,7 @@ Result<std::shared_ptr<Variable>> FindVariable(KernelContext& context, const Ten
   std::shared_ptr<Resource> resource = handle.resource;
   if (resource == nullptr) resource = context.state().Find(handle.container, handle.name);
   if (resource == nullptr) return UninitializedResource(handle);
-  std::shared_ptr<Variable> variable = std::dynamic_pointer_cast<Variable>(resource);
+  std::shared_ptr<StateVariable> variable = std::dynamic_pointer_cast<StateVariable>(resource);
   if (variable == nullptr) {
     return InvalidArgument("{} must be a variable, got a {}", Printable(handle.ToString()),
                            resource->DebugString());

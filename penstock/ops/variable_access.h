@@ -15,12 +15,12 @@
 
 namespace penstock {
 
-// The type_name of a handle that points at a Variable.
+// The type_name of a handle that points at a StateVariable.
 inline constexpr char kVariableTypeName[] = "Variable";
 
 // A scalar tensor that holds a handle of `variable`.
 Result<Tensor> MakeVariableHandle(KernelContext& context, std::string container, std::string name,
-                                  const Shape& shape, std::shared_ptr<Variable> variable);
+                                  const Shape& shape, std::shared_ptr<StateVariable> variable);
 
 // The handle of the variable that a node stands for: made or found in the step's state, then kept
 // until that state drops something. Threads: Get may be called concurrently.
@@ -50,7 +50,7 @@ class VariableHandle {
 // The variable behind a handle, looked up by name when the handle came from outside. An error when
 // the tensor is no handle, points at nothing or at something else, or at a variable of another
 // dtype.
-Result<std::shared_ptr<Variable>> FindVariable(KernelContext& context, const Tensor& handle,
+Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& handle,
                                                DType dtype);
 // The handle in a tensor. REQUIRES: FindVariable accepted it.
 const ResourceHandle& HandleIn(const Tensor& tensor);
@@ -68,7 +68,7 @@ Result<Tensor> KeepInput(KernelContext& context, int i);
 Status MakeWritable(KernelContext& context, Tensor& value);
 
 // value = block(value, input 1), in place where nobody else holds the memory; readers keep what
-// they have. REQUIRES: called with the variable's lock held (Variable::Update), a binary block of
+// they have. REQUIRES: called with the variable's lock held (StateVariable::Update), a binary block of
 // the value's dtype, equal shapes.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
 

@@ -46,7 +46,7 @@ class TemporaryVariableKernel final : public Kernel {
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(Tensor value, context.Allocate(dtype_, shape_));
     if (IsPlain(dtype_) && value.bytes() > 0) std::memset(value.mutable_raw(), 0, value.bytes());
-    auto variable = std::make_shared<Variable>(dtype_);
+    auto variable = std::make_shared<StateVariable>(dtype_);
     variable->Write(std::move(value));
     TRY_ASSIGN(Tensor handle, MakeVariableHandle(context, "", name_, shape_, std::move(variable)));
     context.SetOutput(0, std::move(handle));
@@ -65,7 +65,7 @@ class DestroyTemporaryVariableKernel final : public Kernel {
       : name_(std::move(name)), dtype_(dtype) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), dtype_));
     const ResourceHandle& handle = HandleIn(context.input(0));
     if (handle.name != name_) {
@@ -97,7 +97,7 @@ class AssignKernel final : public Kernel {
   AssignKernel(bool validate_shape, DType dtype) : validate_shape_(validate_shape), dtype_(dtype) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), dtype_));
     if (!context.input(1).initialized()) {
       return FailedPrecondition(
@@ -131,7 +131,7 @@ class AssignUpdateKernel final : public Kernel {
   AssignUpdateKernel(const ElementwiseBlock& block, DType dtype) : block_(block), dtype_(dtype) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), dtype_));
     TRY(variable->Update([&](Tensor& value) -> Status {
       if (!value.initialized()) return UninitializedReference(HandleIn(context.input(0)));
@@ -161,7 +161,7 @@ Result<std::unique_ptr<Kernel>> MakeUpdateKernel(const KernelRequest& request,
 class IsVariableInitializedKernel final : public Kernel {
  public:
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), DType::kInvalid));
     TRY(context.AllocateOutput(0, DType::kBool, Shape()));
     *context.output(0).mutable_data<bool>() = variable->Read().initialized();
@@ -175,7 +175,7 @@ class CountUpToKernel final : public Kernel {
   explicit CountUpToKernel(int64_t limit) : limit_(limit) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(const std::shared_ptr<Variable> variable,
+    TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
                FindVariable(context, context.input(0), kDTypeOf<T>));
     TRY(context.AllocateOutput(0, kDTypeOf<T>, Shape()));
     return variable->Update([&](Tensor& value) -> Status {
