@@ -96,10 +96,7 @@ Result<std::string> RestOf(const tf::GraphDef& proto) {
 class Importer {
  public:
   Importer(const tf::GraphDef& proto, const ImportLimits& limits, Graph* graph)
-      : proto_(proto),
-        graph_(*graph),
-        budget_(limits),
-        is_extension_(graph->num_live_nodes() > 0) {}
+      : proto_(proto), graph_(*graph), budget_(limits), is_extension_(graph->num_nodes() > 0) {}
 
   Status Import() {
     TRY(CheckVersions(proto_.versions()));
@@ -279,13 +276,18 @@ class Importer {
     return OkStatus();
   }
 
-  // A number in an attribute can ask for millions of outputs.
+  // An attribute of a few bytes can ask for millions of outputs.
   Status ChargeOutputs(const NodeSpec& spec) {
     for (const ArgDef& arg : graph_.registry().Find(spec.op)->def.outputs) {
-      if (arg.number_attr.empty()) continue;
-      const AttrValue* count = FindAttr(spec.attrs, arg.number_attr);
-      if (count == nullptr || count->Get<int64_t>() == nullptr) continue;
-      TRY(budget_.Charge(*count->Get<int64_t>(), sizeof(OutputInfo)));
+      const bool is_typed = !arg.type_list_attr.empty();
+      const AttrValue* value =
+          FindAttr(spec.attrs, is_typed ? arg.type_list_attr : arg.number_attr);
+      if (value == nullptr) continue;
+      if (const auto* count = value->Get<int64_t>()) {
+        TRY(budget_.Charge(*count, sizeof(OutputInfo)));
+      } else if (const auto* types = value->Get<std::vector<DType>>()) {
+        TRY(budget_.Charge(static_cast<int64_t>(types->size()), sizeof(OutputInfo)));
+      }
     }
     return OkStatus();
   }
