@@ -1,0 +1,185 @@
+#include "penstock/ops/scatter_nd.h"
+
+#include <vector>
+
+#include "penstock/ops/gradient_terms.h"
+#include "penstock/ops/index_rows.h"
+#include "penstock/ops/register_all.h"
+#include "penstock/ops/strided_copy.h"
+
+namespace penstock {
+namespace {
+
+// Checks that updates hold one slice of `output` for each row of indices.
+Status CheckUpdates(const Shape& indices, const Shape& updates, const Shape& output) {
+  TRY(CheckRankAtLeast(indices, 1, "indices"));
+  if (!indices.has_rank() || !output.has_rank()) return OkStatus();
+  const int64_t depth = indices[indices.rank() - 1];
+  if (depth < 0) return OkStatus();
+  if (depth > output.rank()) {
+    return InvalidArgument(
+        "rows of indices must be at most as long as the rank of the output, {}, got {}",
+        output.rank(), depth);
+  }
+  std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
+  for (int i = static_cast<int>(depth); i < output.rank(); ++i) dims.push_back(output[i]);
+  TRY_ASSIGN(const Shape wanted, Shape::Make(dims));
+  if (wanted.IsCompatibleWith(updates)) return OkStatus();
+  return InvalidArgument("updates must have shape {}, got {}", wanted, updates);
+}
+
+template <class T>
+T Sum(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));  // wraps
+  } else {
+    return a + b;
+  }
+}
+template <class T>
+T Difference(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));  // wraps
+  } else {
+    return a - b;
+  }
+}
+
+// Combines slices of updates into those of `output`, row after row: rows that name the same slice
+// follow each other in order, whatever the number of threads, which share out the columns.
+template <class T, class Combine>
+Status ScatterRows(CpuContext& context, const Tensor& indices, const Tensor& updates,
+                   bool ignore_bad, Tensor& output, Combine combine) {
+  if (updates.num_elements() == 0 && indices.num_elements() == 0) return OkStatus();
+  const Shape& shape = output.shape();
+  TRY_ASSIGN(const Tensor places, SlicePositions(context, indices, shape, ignore_bad));
+  const int64_t rows = places.num_elements();
+  if (updates.num_elements() == 0) return OkStatus();
+  const int64_t inner = updates.num_elements() / rows;
+  const int64_t* at = places.data<int64_t>();
+  const T* from = updates.data<T>();
+  T* to = output.mutable_data<T>();
+  context.parallel()(
+      inner, /*cost=*/2.0 * static_cast<double>(rows),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t r = 0; r < rows; ++r) {
+          if (at[r] < 0) continue;
+          T* slice = to + at[r] * inner;
+          const T* update = from + r * inner;
+          for (int64_t i = begin; i < end; ++i) slice[i] = combine(slice[i], update[i]);
+        }
+      },
+      /*grain=*/64);
+  return OkStatus();
+}
+
+// As ScatterRows, into a copy of `tensor`.
+template <class T, class Combine>
+Status ScatterInto(CpuContext& context, const Tensor& tensor, const Tensor& indices,
+                   const Tensor& updates, bool ignore_bad, Tensor& output, Combine combine) {
+  CopyRun(tensor, 0, output, 0, tensor.num_elements(), context.parallel());
+  return ScatterRows<T>(context, indices, updates, ignore_bad, output, combine);
+}
+
+}  // namespace
+
+Status ScatterNd::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
+
+Result<Shape> ScatterNd::InferShape(const Shape& indices, const Shape& updates,
+                                    const Integers& shape) const {
+  TRY(CheckVector(shape.shape(), "shape"));
+  TRY_ASSIGN(const Shape to, shape.AsShape());
+  TRY(CheckUpdates(indices, updates, to));
+  return to;
+}
+
+void ScatterNd::Gradient(Gradients& g) const {
+  g.Set(1, Op("GatherNd", g.dy(), g.input(0), {{"bad_indices_policy", bad_indices_policy}}));
+}
+
+template <class T>
+Status ScatterNd::ComputeCpu(CpuContext& context, const Tensor& indices, const Tensor& updates,
+                             const Tensor&, Tensor& output) const {
+  ZeroElements(output, context.parallel());
+  return ScatterRows<T>(context, indices, updates, bad_indices_policy == "IGNORE", output, Sum<T>);
+}
+
+Status TensorScatterUpdate::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
+
+Result<Shape> TensorScatterUpdate::InferShape(const Shape& tensor, const Shape& indices,
+                                              const Shape& updates) const {
+  TRY(CheckUpdates(indices, updates, tensor));
+  return tensor;
+}
+
+void TensorScatterUpdate::Gradient(Gradients& g) const {
+  g.Set(0, Op("TensorScatterUpdate", g.dy(), g.input(1), Op("ZerosLike", g.input(2)),
+              {{"bad_indices_policy", bad_indices_policy}}));
+  g.Set(2, Op("GatherNd", g.dy(), g.input(1), {{"bad_indices_policy", bad_indices_policy}}));
+}
+
+Status TensorScatterUpdate::ComputeCpu(CpuContext& context, const Tensor& tensor,
+                                       const Tensor& indices, const Tensor& updates,
+                                       Tensor& output) const {
+  CopyRun(tensor, 0, output, 0, tensor.num_elements(), context.parallel());
+  if (updates.num_elements() == 0 && indices.num_elements() == 0) return OkStatus();
+  TRY_ASSIGN(const Tensor places,
+             SlicePositions(context, indices, tensor.shape(), bad_indices_policy == "IGNORE"));
+  if (updates.num_elements() == 0) return OkStatus();
+  const int64_t rows = places.num_elements(), inner = updates.num_elements() / rows;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = places.data<int64_t>()[r];
+    if (at >= 0) CopyRun(updates, r * inner, output, at * inner, inner, context.parallel());
+  }
+  return OkStatus();
+}
+
+Status TensorScatterAdd::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
+
+Result<Shape> TensorScatterAdd::InferShape(const Shape& tensor, const Shape& indices,
+                                           const Shape& updates) const {
+  TRY(CheckUpdates(indices, updates, tensor));
+  return tensor;
+}
+
+void TensorScatterAdd::Gradient(Gradients& g) const {
+  g.Set(0, g.dy());
+  g.Set(2, Op("GatherNd", g.dy(), g.input(1), {{"bad_indices_policy", bad_indices_policy}}));
+}
+
+template <class T>
+Status TensorScatterAdd::ComputeCpu(CpuContext& context, const Tensor& tensor,
+                                    const Tensor& indices, const Tensor& updates,
+                                    Tensor& output) const {
+  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
+                        Sum<T>);
+}
+
+Status TensorScatterSub::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
+
+Result<Shape> TensorScatterSub::InferShape(const Shape& tensor, const Shape& indices,
+                                           const Shape& updates) const {
+  TRY(CheckUpdates(indices, updates, tensor));
+  return tensor;
+}
+
+void TensorScatterSub::Gradient(Gradients& g) const {
+  g.Set(0, g.dy());
+  g.Set(2, -Op("GatherNd", g.dy(), g.input(1), {{"bad_indices_policy", bad_indices_policy}}));
+}
+
+template <class T>
+Status TensorScatterSub::ComputeCpu(CpuContext& context, const Tensor& tensor,
+                                    const Tensor& indices, const Tensor& updates,
+                                    Tensor& output) const {
+  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
+                        Difference<T>);
+}
+
+void RegisterScatterNd(Registrar& registrar) {
+  registrar.AddAll<ScatterNd, TensorScatterUpdate, TensorScatterAdd, TensorScatterSub>();
+}
+
+}  // namespace penstock
