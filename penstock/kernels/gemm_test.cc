@@ -4,6 +4,8 @@
 
 #include <complex>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <vector>
@@ -189,6 +191,20 @@ TEST(GemmInt32, Wraps) {
   int32_t c = 0;
   Gemm(false, false, 1, 1, 2, a, 2, b, 1, &c, 1, 0, ParallelFor());
   EXPECT_EQ(c, 4);
+}
+
+// oneDNN must not bring a team of its own: it would compute beside ours, and spin when it is done.
+TEST(GemmFloat, StartsNoThread) {
+  const auto count_threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task"), end;
+    return std::distance(tasks, end);
+  };
+  const auto before = count_threads();
+  const int64_t n = 300;
+  const std::vector<float> ones(n * n, 1.0f);
+  std::vector<float> c(n * n);
+  Gemm(false, false, n, n, n, ones.data(), n, ones.data(), n, c.data(), n, 0, ParallelFor());
+  EXPECT_EQ(count_threads(), before);
 }
 
 // Sums that do round: equal bits mean that the order of summation did not change.

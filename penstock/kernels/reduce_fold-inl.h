@@ -67,9 +67,10 @@ struct ExtremeOp {
   static constexpr A kIdentity = max ? kLowest : kHighest;
   template <class V>
   PENSTOCK_SCALAR static V Combine(V x, V y) {
-    const V better = (max ? y > x : y < x) ? y : x;
+    // x86 has the first line as one instruction, which takes y when either is NaN.
+    const V better = (max ? x > y : x < y) ? x : y;
     if constexpr (Limits::has_quiet_NaN) {
-      return y != y ? y : better;
+      return x != x ? x : better;
     } else {
       return better;
     }
