@@ -3,10 +3,12 @@
 // All that a program needs: graphs, typed ops, variables, sessions.
 
 #include "penstock/client/array.h"
+#include "penstock/client/array_ops.h"
 #include "penstock/client/build_scope.h"
 #include "penstock/client/constant.h"
 #include "penstock/client/error.h"
 #include "penstock/client/operators.h"
+#include "penstock/client/ops.h"
 #include "penstock/client/output.h"
 #include "penstock/client/session.h"
 #include "penstock/client/variable.h"

@@ -7,15 +7,15 @@
 #include "penstock/ops/elementwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void ActivationBlocks(ElementwiseTable& table) { AddVectorBlocks(table, ActivationOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(ActivationBlocks);
 
@@ -25,5 +25,5 @@ void RegisterActivation(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, ActivationOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -13,7 +13,7 @@
 // What follows a layer, element by element, each before its derivative: XGrad(gradients, features)
 // or, for Elu and Selu, of the gradients and the outputs.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <class T>
 using ActivationSignature = Signature<In<"features", T>, Out<"activations", T>>;
@@ -220,4 +220,4 @@ using ActivationOps =
     OpList<Relu, ReluGrad, Relu6, Relu6Grad, LeakyRelu, LeakyReluGrad, Elu, EluGrad, Selu, SeluGrad,
            Softplus, SoftplusGrad, Softsign, SoftsignGrad>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

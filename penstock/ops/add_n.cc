@@ -6,7 +6,7 @@
 #include "penstock/ops/elementwise.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 Result<Shape> MergeAll(Shape shape, std::span<const Known> inputs) {
@@ -75,4 +75,4 @@ Status AccumulateNV2::ComputeCpu(CpuContext& context, std::span<Tensor* const> i
 
 void RegisterAddN(Registrar& registrar) { registrar.AddAll<AddN, AccumulateNV2>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -8,7 +8,7 @@
 
 // The sum of a list of tensors of one shape.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct AddN {
   static constexpr auto kName = "AddN";
@@ -40,4 +40,4 @@ struct AccumulateNV2 {
   Status ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs, Tensor& sum) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 #include "penstock/core/log.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Text for a person: no more elements than anyone reads, whatever the attribute says.
@@ -108,4 +108,4 @@ Result<std::unique_ptr<Kernel>> Print::MakeCpuKernel(const KernelRequest& reques
 
 void RegisterAssertions(Registrar& registrar) { registrar.AddAll<Assert, CheckNumerics, Print>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

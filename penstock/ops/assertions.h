@@ -10,7 +10,7 @@
 
 // What looks at values for the user's sake: assertions, checks, printing.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Fails the step with a summary of `data` unless `condition` is true.
 struct Assert {
@@ -60,4 +60,4 @@ struct Print {
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -9,7 +9,7 @@
 #include "penstock/ops/store_integers.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Reads two vectors of extents as shapes and broadcasts them.
@@ -166,4 +166,4 @@ void RegisterBroadcastOps(Registrar& registrar) {
   registrar.AddAll<BroadcastTo, BroadcastArgs, BroadcastGradientArgs, Tile>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 
 // Broadcasting as an op of its own, and what gradients need to undo it.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct BroadcastTo {
   static constexpr auto kName = "BroadcastTo";
@@ -57,4 +57,4 @@ struct Tile {
                     Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -5,7 +5,7 @@
 #include "penstock/kernels/cast.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 class CastKernel final : public Kernel {
@@ -82,4 +82,4 @@ Status Bitcast::ComputeCpu(CpuContext& context, const Tensor& input) const {
 
 void RegisterCast(Registrar& registrar) { registrar.AddAll<Cast, Bitcast>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 
 // Changes of type: of the numbers, and of how their bits are read.
 
-namespace penstock {
+namespace penstock::ops {
 
 // With Truncate, a float that becomes a shorter one is cut to its bits, not rounded.
 struct Cast {
@@ -44,4 +44,4 @@ struct Bitcast {
   Status ComputeCpu(CpuContext& context, const Tensor& input) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,16 +7,16 @@
 #include "penstock/ops/elementwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void ComparisonBlocks(ElementwiseTable& table) { AddVectorBlocks(table, ComparisonOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/elementwise_objects.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(ComparisonBlocks);
 
@@ -97,5 +97,5 @@ void RegisterComparison(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, ComparisonOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -11,7 +11,7 @@
 
 // z = x < y and its like, element by element with broadcasting.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <class T>
 using ComparisonSignature = Signature<In<"x", T>, In<"y", T>, Out<"z", bool>>;
@@ -108,4 +108,4 @@ struct ApproximateEqual {
 using ComparisonOps =
     OpList<Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, ApproximateEqual>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -3,7 +3,7 @@
 #include "penstock/ops/elementwise_blocks.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 Expr MakeComplex(const Expr& real, const Expr& imag, DType dtype) {
   return Op("Complex", real, imag, {{"Tout", dtype}});
@@ -27,4 +27,4 @@ void RegisterComplex(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, ComplexOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

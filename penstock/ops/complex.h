@@ -9,7 +9,7 @@
 
 // Complex numbers and their parts, element by element.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <FixedString Name>
 using ComplexType = TypeVarOr<Name, complex64, complex64, complex128>;
@@ -79,4 +79,4 @@ struct Complex {
 
 using ComplexOps = OpList<Conjugate, Real, Imag, Angle, ComplexAbs, Complex>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -5,7 +5,7 @@
 #include "penstock/ops/store_integers.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // The axis that a scalar names, resolved against `rank`.
@@ -186,4 +186,4 @@ void RegisterConcat(Registrar& registrar) {
   registrar.AddAll<ConcatV2, Concat, ConcatOffset, Pack>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

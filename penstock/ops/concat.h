@@ -9,7 +9,7 @@
 
 // Several tensors side by side along an axis.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct ConcatV2 {
   static constexpr auto kName = "ConcatV2";
@@ -60,4 +60,4 @@ struct Pack {
   Status ComputeCpu(CpuContext& context, std::span<Tensor* const> values, Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -3,7 +3,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 class UnfedKernel final : public Kernel {
@@ -81,4 +81,4 @@ void RegisterDataflow(Registrar& registrar) {
                    Empty, NoOp, ControlTrigger, Arg, Retval>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

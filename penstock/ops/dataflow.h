@@ -10,7 +10,7 @@
 
 // What moves values without computing: constants, arguments, identities.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Const {
   static constexpr auto kName = "Const";
@@ -241,4 +241,4 @@ struct Retval {
   static constexpr std::tuple kAttrs{Field{"index", &Retval::index}.Required().Min(0)};
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,15 +7,15 @@
 #include "penstock/ops/elementwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void DivisionBlocks(ElementwiseTable& table) { AddVectorBlocks(table, DivisionOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(DivisionBlocks);
 
@@ -32,5 +32,5 @@ void RegisterDivision(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, DivisionOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -11,7 +11,7 @@
 // z = x / y and remainders, element by element with broadcasting. Integers are refused division by
 // zero.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Of integers, rounded toward zero.
 struct Div {
@@ -130,4 +130,4 @@ struct TruncateDiv {
 using DivisionOps =
     OpList<Div, RealDiv, DivNoNan, Xdivy, FloorDiv, FloorMod, Mod, TruncateMod, TruncateDiv>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -13,7 +13,7 @@
 #include "penstock/ops/elementwise_blocks.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 
 template <class T>
 void WidenFloat16(const void* from, float* to, int64_t n) {
@@ -58,7 +58,7 @@ void AddVectorBlocks(ElementwiseTable& table, OpList<Ops...> ops) {
   op_internal::AddBlocksBy<VectorMaker>(table, ops);
 }
 
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // per-target include guard

@@ -10,7 +10,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 Status CheckDirection(bool is_zero, bool is_wrong) {
@@ -196,4 +196,4 @@ Status OneHot::ComputeCpu(CpuContext& context, const Tensor& indices, const Tens
 
 void RegisterFill(Registrar& registrar) { registrar.AddAll<Fill, Range, LinSpace, OneHot>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 
 // Tensors made from a few numbers.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Fill {
   static constexpr auto kName = "Fill";
@@ -65,4 +65,4 @@ struct OneHot {
                     const Tensor& on_value, const Tensor& off_value, Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -6,7 +6,7 @@
 #include "penstock/ops/elementwise.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 struct FusedCode {
   kernels::FusedProgram program;
@@ -119,4 +119,4 @@ Status Fused::ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs,
 
 void RegisterFused(Registrar& registrar) { registrar.AddAll<Fused>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -9,7 +9,7 @@
 
 #include "penstock/ops/op_kernel.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 struct FusedCode;  // a program made ready to run
 
@@ -51,4 +51,4 @@ struct Fused {
                     std::span<Tensor> outputs) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

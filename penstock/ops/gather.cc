@@ -10,7 +10,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Which axes a gather works on, once ranks are known.
@@ -257,4 +257,4 @@ Status Where::ComputeCpu(CpuContext& context, const Tensor& input) const {
 
 void RegisterGather(Registrar& registrar) { registrar.AddAll<Gather, GatherV2, GatherNd, Where>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

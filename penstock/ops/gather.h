@@ -8,7 +8,7 @@
 
 // Slices picked out by index, and the places where a tensor is not zero.
 
-namespace penstock {
+namespace penstock::ops {
 
 // output[i, ...] = params[indices[i], ...].
 struct Gather {
@@ -73,4 +73,4 @@ struct Where {
   Status ComputeCpu(CpuContext& context, const Tensor& input) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

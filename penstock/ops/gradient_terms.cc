@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace penstock {
+namespace penstock::ops {
 
 Expr IntScalar(const Scope& scope, int64_t value, DType dtype) {
   return scope.Constant(dtype == DType::kInt64 ? Tensor::Scalar(value)
@@ -30,4 +30,4 @@ Expr CastTo(const Expr& x, DType dtype) {
   return !x.valid() || x.dtype() == dtype ? x : Op("Cast", x, {{"DstT", dtype}});
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 
 // What derivatives of shape-changing ops are written with.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Integer constants of dtype int32 or int64.
 Expr IntScalar(const Scope& scope, int64_t value, DType dtype = DType::kInt32);
@@ -22,4 +22,4 @@ Expr SumAll(const Expr& x);
 // `x` as that integer type; itself when it is one already.
 Expr CastTo(const Expr& x, DType dtype);
 
-}  // namespace penstock
+}  // namespace penstock::ops

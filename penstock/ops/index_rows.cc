@@ -5,7 +5,7 @@
 #include "penstock/core/checked.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 template <class T>
@@ -82,4 +82,4 @@ Status CheckBadIndicesPolicy(const std::string& policy) {
                          policy);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 // Indices of several axes at once, as GatherNd and ScatterNd take them: a tensor [..., K] whose
 // rows each name a slice of the first K axes.
 
-namespace penstock {
+namespace penstock::ops {
 
 // For each row the position of the slice it names, counted in slices; -1 for rows out of bounds,
 // which are an error unless `ignore_bad`. `indices` is of any integer type. An int64 vector in the
@@ -24,4 +24,4 @@ int64_t ProductOf(const Shape& shape, int begin, int end);
 // "", "DEFAULT", "ERROR" or "IGNORE".
 Status CheckBadIndicesPolicy(const std::string& policy);
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,15 +7,15 @@
 #include "penstock/ops/logical.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void LogicalBlocks(ElementwiseTable& table) { AddVectorBlocks(table, LogicalOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(LogicalBlocks);
 
@@ -25,5 +25,5 @@ void RegisterLogical(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, LogicalOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -6,7 +6,7 @@
 
 // Logic on booleans and on the bits of integers, element by element with broadcasting.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct LogicalNot {
   static constexpr auto kName = "LogicalNot";
@@ -98,4 +98,4 @@ struct RightShift {
 using LogicalOps = OpList<LogicalNot, LogicalAnd, LogicalOr, Invert, BitwiseAnd, BitwiseOr,
                           BitwiseXor, LeftShift, RightShift>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,16 +7,16 @@
 #include "penstock/ops/math_binary.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void MathBinaryBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathBinaryOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/elementwise_objects.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // 1 where x is not 0.
@@ -70,5 +70,5 @@ void RegisterMathBinary(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, MathBinaryOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

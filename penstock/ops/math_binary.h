@@ -12,7 +12,7 @@
 // z = f(x, y), element by element with broadcasting: sums, products, powers, the lesser and the
 // greater. Division is in division.h.
 
-namespace penstock {
+namespace penstock::ops {
 
 // The gradient dz goes to x where `to_x`, else to y.
 std::array<Expr, 2> SplitGradient(const Expr& to_x, const Expr& dz);
@@ -176,4 +176,4 @@ struct NextAfter {
 using MathBinaryOps = OpList<Add, AddV2, Sub, Mul, MulNoNan, SquaredDifference, Maximum, Minimum,
                              Pow, Xlogy, Xlog1py, Atan2, NextAfter>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,15 +7,15 @@
 #include "penstock/ops/math_functions.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void MathFunctionBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathFunctionOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(MathFunctionBlocks);
 
@@ -24,5 +24,5 @@ void RegisterMathFunctions(Registrar& registrar, ElementwiseTable& table) {
   AddPlainBlocks(table, MathFunctionOps());
   AddElementwise(registrar, MathFunctionOps(), table);
 }
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -11,7 +11,7 @@
 // y = f(x), element by element: exponentials, logarithms, trigonometry. Those of float are
 // vectorised where kernels/math.h has a form of its own; the others call the standard library.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Exp {
   static constexpr auto kName = "Exp";
@@ -208,4 +208,4 @@ struct Erfc {
 using MathFunctionOps = OpList<Exp, Expm1, Log, Log1p, Sigmoid, Tanh, Sinh, Cosh, Asinh, Acosh,
                                Atanh, Sin, Cos, Tan, Asin, Acos, Atan, Erf, Erfc>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

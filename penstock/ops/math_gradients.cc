@@ -7,15 +7,15 @@
 #include "penstock/ops/math_gradients.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void MathGradientsBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathGradientOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(MathGradientsBlocks);
 
@@ -25,5 +25,5 @@ void RegisterMathGradients(Registrar& registrar, ElementwiseTable& table) {
   AddElementwise(registrar, MathGradientOps(), table);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

@@ -10,7 +10,7 @@
 
 // z = dy times the derivative of a function, written in terms of the function's output y.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <class T>
 using OutputDerivative = Signature<In<"y", T>, In<"dy", T>, Out<"z", T>>;
@@ -106,4 +106,4 @@ struct InvGrad {
 
 using MathGradientOps = OpList<TanhGrad, SigmoidGrad, SqrtGrad, RsqrtGrad, ReciprocalGrad, InvGrad>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,15 +7,15 @@
 #include "penstock/ops/math_unary.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void MathUnaryBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathUnaryOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // A new tensor of strings is one of empty strings.
@@ -41,5 +41,5 @@ void RegisterMathUnary(Registrar& registrar, ElementwiseTable& table) {
   AddPlainBlocks(table, MathUnaryOps());
   AddElementwise(registrar, MathUnaryOps(), table);
 }
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

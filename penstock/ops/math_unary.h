@@ -11,7 +11,7 @@
 // y = f(x), element by element: arithmetic, rounding, tests. An op is a struct here and its name in
 // the list at the foot.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Abs {
   static constexpr auto kName = "Abs";
@@ -154,4 +154,4 @@ struct OnesLike {
 using MathUnaryOps = OpList<Abs, Neg, Sign, Square, Sqrt, Rsqrt, Reciprocal, Inv, Floor, Ceil, Rint,
                             Round, IsNan, IsInf, IsFinite, ZerosLike, OnesLike>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -8,7 +8,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // The diagonals of matrices with the shape of `matrices`, seen as a tensor [..., min(rows, cols)].
@@ -174,4 +174,4 @@ void RegisterMatrixDiag(Registrar& registrar) {
   registrar.AddAll<MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag, Diag, DiagPart>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

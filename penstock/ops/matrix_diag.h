@@ -5,7 +5,7 @@
 
 // Diagonals and bands of matrices, the last two axes of a tensor.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Keeps num_lower diagonals below the main one and num_upper above it, all when negative.
 struct MatrixBandPart {
@@ -73,4 +73,4 @@ struct DiagPart {
   Status ComputeCpu(CpuContext& context, const Tensor& input, Tensor& diagonal) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -11,7 +11,7 @@
 #include "penstock/graph/op_def_proto.h"
 #include "penstock/graph/registry.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // TensorFlow's definitions, where they lie beside the repository.
@@ -84,4 +84,4 @@ TEST(OpDefs, ArgumentsNameAttributesThatExist) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::ops

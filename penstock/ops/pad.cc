@@ -9,7 +9,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Checks [n, 2] paddings against an input of rank n. Nothing but the rank may be known.
@@ -262,4 +262,4 @@ Status MirrorPadGrad::ComputeCpu(CpuContext& context, const Tensor& input, const
 
 void RegisterPad(Registrar& registrar) { registrar.AddAll<Pad, PadV2, MirrorPad, MirrorPadGrad>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

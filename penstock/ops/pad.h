@@ -9,7 +9,7 @@
 // A border around a tensor: row i of `paddings` says how many elements go before and after it along
 // axis i.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Pad {
   static constexpr auto kName = "Pad";
@@ -66,4 +66,4 @@ struct MirrorPadGrad {
                     Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -6,7 +6,7 @@
 // One function a family, called in turn by register_all.cc: registration is explicit, since a linker drops static
 // initialisers of a static archive.
 
-namespace penstock {
+namespace penstock::ops {
 
 void RegisterMathUnary(Registrar& registrar, ElementwiseTable& table);
 void RegisterMathFunctions(Registrar& registrar, ElementwiseTable& table);
@@ -17,6 +17,7 @@ void RegisterComparison(Registrar& registrar, ElementwiseTable& table);
 void RegisterLogical(Registrar& registrar, ElementwiseTable& table);
 void RegisterActivation(Registrar& registrar, ElementwiseTable& table);
 void RegisterComplex(Registrar& registrar, ElementwiseTable& table);
+void RegisterSpecial(Registrar& registrar, ElementwiseTable& table);
 void RegisterSelect(Registrar& registrar, ElementwiseTable& table);
 void RegisterCast(Registrar& registrar);
 void RegisterAddN(Registrar& registrar);
@@ -28,6 +29,7 @@ void RegisterReductions(Registrar& registrar);
 void RegisterArgMax(Registrar& registrar);
 void RegisterCumulative(Registrar& registrar);
 void RegisterMatMul(Registrar& registrar);
+void RegisterSegment(Registrar& registrar);
 void RegisterReshape(Registrar& registrar);
 void RegisterAssertions(Registrar& registrar);
 void RegisterBroadcastOps(Registrar& registrar);
@@ -41,4 +43,4 @@ void RegisterScatterNd(Registrar& registrar);
 void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -6,7 +6,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/store_integers.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Gives output 0 the elements of `tensor` under the shape that the op's rule says.
@@ -185,4 +185,4 @@ void RegisterReshape(Registrar& registrar) {
   registrar.AddAll<Reshape, Squeeze, ExpandDims, ShapeOp, ShapeN, Size, Rank>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

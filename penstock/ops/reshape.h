@@ -10,7 +10,7 @@
 
 // The same elements under another shape, and questions about a shape. None of these touches data.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct Reshape {
   static constexpr auto kName = "Reshape";
@@ -99,4 +99,4 @@ struct Rank {
   Status ComputeCpu(CpuContext& context, const Tensor& input, Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

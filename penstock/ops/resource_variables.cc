@@ -3,7 +3,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 class VarHandleKernel final : public Kernel {
@@ -184,4 +184,4 @@ void RegisterResourceVariables(Registrar& registrar) {
                    AssignSubVariableOp, VarIsInitializedOp, DestroyResourceOp, VariableShape>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

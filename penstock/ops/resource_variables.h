@@ -9,7 +9,7 @@
 
 // Variables by resource: a handle names the variable, and nodes read and write it explicitly.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct VarHandleOp {
   static constexpr auto kName = "VarHandleOp";
@@ -124,4 +124,4 @@ struct VariableShape {
   Status ComputeCpu(CpuContext& context, const Tensor& input) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // Checks that updates hold one slice of `output` for each row of indices.
@@ -182,4 +182,4 @@ void RegisterScatterNd(Registrar& registrar) {
   registrar.AddAll<ScatterNd, TensorScatterUpdate, TensorScatterAdd, TensorScatterSub>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -8,7 +8,7 @@
 
 // Slices put in place by index: the inverse of GatherNd.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Zeros of `shape` to which each row of `indices` adds a slice of `updates`.
 struct ScatterNd {
@@ -88,4 +88,4 @@ struct TensorScatterSub {
                     const Tensor& updates, Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

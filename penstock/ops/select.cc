@@ -7,9 +7,9 @@
 #include "penstock/ops/select.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace penstock::HWY_NAMESPACE {
+namespace penstock::ops::HWY_NAMESPACE {
 void SelectBlocks(ElementwiseTable& table) { AddVectorBlocks(table, SelectOps()); }
-}  // namespace penstock::HWY_NAMESPACE
+}  // namespace penstock::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -17,7 +17,7 @@ HWY_AFTER_NAMESPACE();
 #include "penstock/ops/elementwise_objects.h"
 #include "penstock/ops/register_all.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 HWY_EXPORT(SelectBlocks);
 
@@ -122,5 +122,5 @@ void RegisterSelect(Registrar& registrar, ElementwiseTable& table) {
   registrar.Add<Select>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops
 #endif

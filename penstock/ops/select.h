@@ -9,7 +9,7 @@
 
 // Of two tensors, the element that a condition names; and values kept within bounds.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <class T>
 using SelectSignature = Signature<In<"condition", bool>, In<"t", T>, In<"e", T>, Out<"output", T>>;
@@ -57,4 +57,4 @@ struct ClipByValue {
 
 using SelectOps = OpList<SelectV2, ClipByValue>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

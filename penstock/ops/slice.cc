@@ -6,7 +6,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 Status CheckLength(const Shape& vector, int64_t length, std::string_view what) {
@@ -192,4 +192,4 @@ void RegisterSlice(Registrar& registrar) {
   registrar.AddAll<Slice, StridedSlice, StridedSliceGrad>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -9,7 +9,7 @@
 
 // Parts of a tensor.
 
-namespace penstock {
+namespace penstock::ops {
 
 // size[i] elements from begin[i] on along each axis; -1 means all that are left.
 struct Slice {
@@ -96,4 +96,4 @@ struct StridedSliceGrad {
                     Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -3,7 +3,7 @@
 
 #include "penstock/ops/slice.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 constexpr int64_t kMostEntries = 32;  // the masks are 32 bits in TensorFlow
@@ -129,4 +129,4 @@ Result<SlicePlan> PlanSlice(const Shape& input, const Integers& begin, const Int
   return plan;
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -4,7 +4,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 Status CheckOneElement(const Integers& axis) {
@@ -160,4 +160,4 @@ Status Unpack::ComputeCpu(CpuContext& context, const Tensor& value,
 
 void RegisterSplit(Registrar& registrar) { registrar.AddAll<Split, SplitV, Unpack>(); }
 
-}  // namespace penstock
+}  // namespace penstock::ops

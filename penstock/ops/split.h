@@ -9,7 +9,7 @@
 
 // One tensor taken apart along an axis.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Equal parts.
 struct Split {
@@ -55,4 +55,4 @@ struct Unpack {
   Status ComputeCpu(CpuContext& context, const Tensor& value, std::span<Tensor> output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

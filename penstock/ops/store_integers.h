@@ -6,7 +6,7 @@
 
 #include "penstock/core/tensor.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 // Writes `values` into an int32 or int64 tensor of as many elements; fails when one does not fit.
 inline Status StoreIntegers(std::span<const int64_t> values, Tensor& to) {
@@ -25,4 +25,4 @@ inline Status StoreIntegers(std::span<const int64_t> values, Tensor& to) {
   return OkStatus();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -8,7 +8,7 @@
 #include "penstock/core/resource.h"
 #include "penstock/kernels/copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 template <class T>
@@ -88,4 +88,4 @@ void ZeroElements(Tensor& to, const ParallelFor& each) {
       /*grain=*/4096);
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -9,7 +9,7 @@
 
 // How the ops that only move elements do it: by the size of an element, whatever its type.
 
-namespace penstock {
+namespace penstock::ops {
 
 // A regular part of a tensor: its first element, and how far one step along each axis goes. All in
 // elements.
@@ -35,4 +35,4 @@ void FillElements(const Tensor& value, Tensor& to, const ParallelFor& each);
 // Writes zeros. Strings and handles are made empty.
 void ZeroElements(Tensor& to, const ParallelFor& each);
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -7,7 +7,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // The axis of x that each axis of the result is.
@@ -219,4 +219,4 @@ void RegisterTranspose(Registrar& registrar) {
                    ReverseSequence>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -5,7 +5,7 @@
 
 // Axes in another order, axes read backwards.
 
-namespace penstock {
+namespace penstock::ops {
 
 // Axis i of the output is axis perm[i] of the input.
 struct Transpose {
@@ -84,4 +84,4 @@ struct ReverseSequence {
                     Tensor& output) const;
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -4,7 +4,7 @@
 
 // The sets of types that TensorFlow's signatures repeat.
 
-namespace penstock {
+namespace penstock::ops {
 
 template <FixedString Name>
 using AnyType = TypeVar<Name>;
@@ -38,4 +38,4 @@ using IndexType = TypeVar<Name, int32_t, int64_t>;
 template <FixedString Name>
 using IndexTypeOr32 = TypeVarOr<Name, int32_t, int32_t, int64_t>;
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -5,7 +5,7 @@
 
 #include "penstock/kernels/broadcast.h"
 
-namespace penstock {
+namespace penstock::ops {
 
 Result<Tensor> MakeVariableHandle(KernelContext& context, std::string container, std::string name,
                                   const Shape& shape, std::shared_ptr<StateVariable> variable) {
@@ -122,4 +122,4 @@ Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, 
   return OkStatus();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -13,7 +13,7 @@
 // What the kernels of variables share: finding the variable behind a handle, giving it a value and
 // updating it in place. Optimizers and scatters build on it.
 
-namespace penstock {
+namespace penstock::ops {
 
 // The type_name of a handle that points at a StateVariable.
 inline constexpr char kVariableTypeName[] = "Variable";
@@ -72,4 +72,4 @@ Status MakeWritable(KernelContext& context, Tensor& value);
 // the value's dtype, equal shapes.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
 
-}  // namespace penstock
+}  // namespace penstock::ops

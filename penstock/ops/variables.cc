@@ -6,7 +6,7 @@
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 template <class Op>
@@ -251,4 +251,4 @@ void RegisterVariables(Registrar& registrar) {
                    AssignAdd, AssignSub, IsVariableInitialized, CountUpTo>();
 }
 
-}  // namespace penstock
+}  // namespace penstock::ops

@@ -9,7 +9,7 @@
 // Variables by reference. A reference travels as a handle of its variable; a node that wants the
 // value reads it when it runs.
 
-namespace penstock {
+namespace penstock::ops {
 
 struct VariableV2 {
   static constexpr auto kName = "VariableV2";
@@ -155,4 +155,4 @@ struct CountUpTo {
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
-}  // namespace penstock
+}  // namespace penstock::ops

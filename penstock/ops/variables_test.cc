@@ -8,7 +8,7 @@
 #include "penstock/graph/scope.h"
 #include "penstock/session/session.h"
 
-namespace penstock {
+namespace penstock::ops {
 namespace {
 
 // A graph, its session and state that outlives it.
@@ -397,4 +397,4 @@ TEST_F(VariablesTest, ConcurrentClearsAreSurvived) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::ops
