@@ -31,7 +31,12 @@
 // gradient and a kernel for double, that is compared with central differences. A bad row must fail
 // with this code and text, whether its inputs are constants or fed.
 
+namespace penstock::ops {}
+
 namespace penstock::rows {
+
+// Rows name structs of ops; where a maker below has the name of an op, the maker is meant.
+using namespace ops;
 
 // An input or an expected output. It is made when the test runs; inputs of one row differ in their
 // seed.
