@@ -9,7 +9,8 @@
 
 namespace penstock {
 
-// The part of `graph` that the fetches and targets need and the feeds do not replace, in a new graph.
+// The part of `graph` that the fetches and targets need and the feeds do not replace, in a new graph. Its collection
+// "targets" names nodes that run although nobody reads them.
 Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
 // Runs every shape rule again: feeds and folding may have made shapes more specific.
 Status InferShapes(Graph& graph);

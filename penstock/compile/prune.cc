@@ -81,6 +81,7 @@ Result<Graph> Prune(const Graph& graph, const CompileRequest& request) {
     for (OutputRef& input : node.inputs) input = source(input);
     for (NodeId& control : node.control_inputs) control = moved[control];
   }
+  for (const NodeId target : request.targets) out.collections["targets"].push_back(moved[target]);
   for (size_t i = 0; i < request.fetches.size(); ++i) {
     const OutputRef from = source(request.fetches[i]);
     TRY(out.AddNode({.op = "_Retval",

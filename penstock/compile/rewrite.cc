@@ -64,6 +64,10 @@ void RemoveUnread(Graph& graph, std::vector<NodeId> candidates) {
     }
     for (const NodeId control : graph.node(id).control_inputs) ++readers[control];
   }
+  // Targets run although nobody reads them.
+  if (const auto targets = graph.collections.find("targets"); targets != graph.collections.end()) {
+    for (const NodeId target : targets->second) ++readers[target];
+  }
   while (!candidates.empty()) {
     const NodeId id = candidates.back();
     candidates.pop_back();

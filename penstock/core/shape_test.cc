@@ -16,12 +16,13 @@ TEST(Shape, KnowsWhatIsKnown) {
 }
 
 TEST(Shape, HighRanksLiveOnTheHeap) {
-  Shape shape(std::vector<int64_t>(200, 1));
-  shape.set_dim(199, 7);
+  std::vector<int64_t> dims(200, 1);
+  dims.back() = 7;
+  Shape shape(dims);
   Shape copy = shape;
   Shape moved = std::move(shape);
   EXPECT_EQ(copy, moved);
-  EXPECT_EQ(moved.dim(199), 7);
+  EXPECT_EQ(moved.dims().back(), 7);
   copy = Shape{2};
   EXPECT_EQ(copy.rank(), 1);
   copy.Append(3);

@@ -28,18 +28,17 @@ void* SystemAllocate(size_t bytes) {
 
 }  // namespace
 
-// Class 4*e + q holds blocks of (4 + q + 1) * 2^e bytes, e counted from kSmallest / 4.
+// Class kSteps * e + q holds blocks of (kSteps + q + 1) / kSteps * 2^e bytes, e counted from that of kSmallest / 2.
 size_t CachingAllocator::RoundUp(size_t bytes) {
   bytes = std::max(bytes, kSmallest);
-  const size_t step = std::bit_floor(bytes - 1) / 4;
+  const size_t step = std::max(kAlignment, std::bit_floor(bytes - 1) / kSteps);
   return (bytes + step - 1) / step * step;
 }
 
 int CachingAllocator::ClassOf(size_t rounded) {
   const size_t low = std::bit_floor(rounded - 1);
   const int exponent = std::countr_zero(low) - std::countr_zero(kSmallest / 2);
-  const int quarter = static_cast<int>((rounded - low) / (low / 4)) - 1;
-  return 4 * exponent + quarter;
+  return kSteps * exponent + static_cast<int>((rounded - low) * kSteps / low) - 1;
 }
 
 bool CachingAllocator::Reserve(int64_t bytes) {
@@ -103,7 +102,8 @@ void CachingAllocator::Trim() {
       MutexLock lock(shelves_[i].mu);
       blocks.swap(shelves_[i].blocks);
     }
-    const int64_t size = static_cast<int64_t>((kSmallest / 2 << (i / 4)) / 4 * static_cast<size_t>(4 + i % 4 + 1));
+    const size_t low = kSmallest / 2 << (i / kSteps);
+    const auto size = static_cast<int64_t>(low * static_cast<size_t>(kSteps + i % kSteps + 1) / kSteps);
     cached_.fetch_sub(size * static_cast<int64_t>(blocks.size()), std::memory_order_relaxed);
     for (void* block : blocks) std::free(block);
   }

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-// Host memory that keeps what is given back, by size class (four a power of two), for the next request: a step that
+// Host memory that keeps what is given back, by size class (sixteen a power of two), for the next request: a step that
 // repeats asks the system for nothing. Counts bytes, and refuses what would pass the limit; before it refuses, or when
 // the system has no more, it gives the kept blocks back.
 // Lives until it is retired and the last block is back, so a tensor may outlive the device that made it.
@@ -32,7 +32,8 @@ class CachingAllocator final : public Allocator {
   static size_t RoundUp(size_t bytes);
 
  private:
-  static constexpr int kClasses = 4 * 48;
+  static constexpr int kSteps = 16;  // classes between one power of two and the next
+  static constexpr int kClasses = kSteps * 48;
   struct Shelf {
     Mutex mu;
     std::vector<void*> blocks GUARDED_BY(mu);

@@ -11,12 +11,12 @@
 namespace penstock {
 namespace {
 
-TEST(CachingAllocator, RoundsUpToFourClassesAPower) {
+TEST(CachingAllocator, RoundsUpByLittle) {
   size_t last = 0;
   for (size_t bytes = 1; bytes < 100'000; bytes += 7) {
     const size_t rounded = CachingAllocator::RoundUp(bytes);
     EXPECT_GE(rounded, bytes);
-    EXPECT_LE(rounded, std::max<size_t>(128, bytes + bytes / 4 + 1));
+    EXPECT_LE(rounded, std::max<size_t>(128, bytes + std::max<size_t>(64, bytes / 16)));
     EXPECT_GE(rounded, last);
     last = rounded;
   }

@@ -1,0 +1,49 @@
+#include "penstock/client/array_ops.h"
+
+#include <numeric>
+
+namespace penstock::client_internal {
+namespace {
+
+OutputRef AddConstant(Graph& graph, const Tensor& value, CallSite site) {
+  NodeSpec spec;
+  spec.op = "Const";
+  spec.attrs = {{"value", value}, {"dtype", value.dtype()}};
+  return {AddNode(graph, std::move(spec), site), 0};
+}
+
+int32_t ToInt32(int64_t value, CallSite site) {
+  if (value < INT32_MIN || value > INT32_MAX) throw Error(InvalidArgument("{} does not fit an int32", value), site);
+  return static_cast<int32_t>(value);
+}
+
+}  // namespace
+
+NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inputs,
+                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs, CallSite site) {
+  NodeSpec spec;
+  spec.op = op;
+  spec.inputs = std::move(inputs);
+  spec.attrs = std::move(attrs);
+  for (const std::vector<int64_t>& values : constants) {
+    Tensor tensor(DType::kInt32, Shape{static_cast<int64_t>(values.size())});
+    for (size_t i = 0; i < values.size(); ++i) tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
+    spec.inputs.push_back(AddConstant(graph, tensor, site));
+  }
+  return AddNode(graph, std::move(spec), site);
+}
+
+OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site) {
+  return AddConstant(graph, Tensor::Scalar<int32_t>(ToInt32(value, site)), site);
+}
+
+std::vector<int64_t> AllAxes(const Shape& shape, CallSite site) {
+  if (!shape.has_rank()) {
+    throw Error(InvalidArgument("the rank is not known here: name the axes to reduce"), site);
+  }
+  std::vector<int64_t> axes(static_cast<size_t>(shape.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+}  // namespace penstock::client_internal
