@@ -7,9 +7,17 @@ foreach(room client train serve ops graph core)
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/${room}
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock
-            FILES_MATCHING PATTERN "*.h" PATTERN testing EXCLUDE)
+            FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN testing EXCLUDE)
   endif()
 endforeach()
+# What those headers name from the rooms below: op structs are public, and they are made of these.
+foreach(header session/session.h device/kernel.h device/state.h kernels/elementwise.h)
+  get_filename_component(room ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/penstock/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock/${room})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/penstock/kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock
+        FILES_MATCHING PATTERN "math*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/penstock/penstock.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock OPTIONAL)
 

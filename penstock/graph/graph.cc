@@ -284,12 +284,12 @@ Result<std::vector<NodeId>> Graph::TopologicalOrder() const {
   const int n = num_nodes();
   std::vector<int32_t> waiting(n, 0);
   std::vector<int32_t> first(n + 1, 0);
-  auto is_back_edge = [&](NodeId from, NodeId to) {
-    return nodes_[from].op_name().ends_with("NextIteration") && IsMerge(*nodes_[to].op);
-  };
   auto for_each_source = [&](NodeId id, auto&& f) {
+    const bool closes_loop = IsMerge(*nodes_[id].op);
     for (const OutputRef& input : nodes_[id].inputs) {
-      if (input.node != kNoNode && !is_back_edge(input.node, id)) f(input.node);
+      if (input.node == kNoNode) continue;
+      if (closes_loop && nodes_[input.node].op_name().ends_with("NextIteration")) continue;
+      f(input.node);
     }
     for (const NodeId control : nodes_[id].control_inputs) f(control);
   };
@@ -327,10 +327,15 @@ Result<std::vector<NodeId>> Graph::TopologicalOrder() const {
 }
 
 Status Graph::Verify() const {
+  // A name that two nodes share stands in names_ once.
+  if (names_.size() != static_cast<size_t>(num_live_nodes())) {
+    for (NodeId id = 0; id < num_nodes(); ++id) {
+      if (IsLive(id) && FindNode(nodes_[id].name) != id) return Internal("{}: the name is not unique", Describe(id));
+    }
+  }
   for (NodeId id = 0; id < num_nodes(); ++id) {
     if (!IsLive(id)) continue;
     const Node& node = nodes_[id];
-    if (FindNode(node.name) != id) return Internal("{}: the name is not unique", Describe(id));
     TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
     if (node.inputs.size() != types.inputs.size() || node.outputs.size() != types.outputs.size()) {
       return Internal("{}: expected {} inputs and {} outputs, found {} and {}", Describe(id), types.inputs.size(),
