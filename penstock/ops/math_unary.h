@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
 #include "penstock/core/scalar_function.h"
 #include "penstock/kernels/math.h"
@@ -101,12 +102,15 @@ struct Rint {
   PENSTOCK_SCALAR static auto Eval(auto x) { return math::Rint(x); }
 };
 
+// Halves go to the even neighbour. Integers give 0, which is no rounding but what TensorFlow's
+// kernel answers: the recorded cases hold us to it.
 struct Round {
   static constexpr auto kName = "Round";
   static constexpr bool kNoGradient = true;
   using Sig = UnarySignature<SignedNumberType<"T">>;
   using CpuTypes = Types<bfloat16, half, float, double, int8_t, int16_t, int32_t, int64_t>;
   PENSTOCK_SCALAR static auto Eval(auto x) { return math::Round(x); }
+  PENSTOCK_SCALAR static auto Eval(std::integral auto x) { return decltype(x)(0); }
 };
 
 struct IsNan {

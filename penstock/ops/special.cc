@@ -1,0 +1,13 @@
+#include "penstock/ops/special.h"
+
+#include "penstock/ops/elementwise_blocks.h"
+#include "penstock/ops/register_all.h"
+
+namespace penstock::ops {
+
+void RegisterSpecial(Registrar& registrar, ElementwiseTable& table) {
+  AddPlainBlocks(table, SpecialOps());
+  AddElementwise(registrar, SpecialOps(), table);
+}
+
+}  // namespace penstock::ops
