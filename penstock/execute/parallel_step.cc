@@ -45,7 +45,7 @@ void ParallelStep::Reset() {
   const size_t num_nodes = plan_.nodes_.size();
   const size_t num_slots = state_->slots.size();
   for (size_t n = 0; n < num_nodes; ++n) {
-    state_->waits[n].store(plan_.nodes_[n].num_waits, std::memory_order_relaxed);
+    state_->waits[n].store(plan_.edges_[n].num_waits, std::memory_order_relaxed);
     state_->dead[num_slots + n].store(0, std::memory_order_relaxed);
   }
   for (size_t s = 0; s < num_slots; ++s) {
@@ -112,7 +112,7 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
       if (status.ok() && request_.cancellation != nullptr && request_.cancellation->IsCancelled()) {
         status = request_.cancellation->status();
       }
-      if (status.ok()) status = plan_node.kernel->Compute(builder.context());
+      if (status.ok() && plan_node.kernel != nullptr) status = plan_node.kernel->Compute(builder.context());
       if (request_.trace != nullptr) {
         event.node = plan_node.id;
         event.thread = Trace::ThreadNumber();
@@ -181,6 +181,7 @@ void ParallelStep::Finish(int32_t index, const Status& status, uint64_t dead_out
 
 void ParallelStep::Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready) {
   const PlanNode& node = plan_.nodes_[index];
+  const PlanEdges& edges = plan_.edges_[index];
   const size_t num_slots = state_->slots.size();
   ReleaseInputs(node);
   for (int32_t i = 0; i < node.num_outputs; ++i) {
@@ -189,14 +190,14 @@ void ParallelStep::Propagate(int32_t index, bool skipped, uint64_t dead_outputs,
     if (plan_.slot_readers_[slot] == 0) state_->slots[slot] = Tensor();
   }
   const bool all_dead = skipped || (node.num_outputs > 0 && dead_outputs == ~uint64_t{0});
-  for (int32_t i = 0; i < node.num_consumers; ++i) {
-    const int32_t consumer = plan_.consumers_[node.first_consumer + i];
+  for (int32_t i = 0; i < edges.num_consumers; ++i) {
+    const int32_t consumer = plan_.consumers_[edges.first_consumer + i];
     if (all_dead) state_->dead[num_slots + consumer].store(1, std::memory_order_relaxed);
   }
   if (!all_dead && dead_outputs != 0) {
     // Some outputs are dead: mark the consumers that read one of them.
-    for (int32_t i = 0; i < node.num_consumers; ++i) {
-      const int32_t consumer = plan_.consumers_[node.first_consumer + i];
+    for (int32_t i = 0; i < edges.num_consumers; ++i) {
+      const int32_t consumer = plan_.consumers_[edges.first_consumer + i];
       const PlanNode& reader = plan_.nodes_[consumer];
       for (int32_t k = 0; k < reader.num_inputs; ++k) {
         const int32_t slot = plan_.input_slots_[reader.first_input + k];
@@ -207,8 +208,8 @@ void ParallelStep::Propagate(int32_t index, bool skipped, uint64_t dead_outputs,
     }
   }
   int64_t made_ready = 0;
-  for (int32_t i = 0; i < node.num_consumers; ++i) {
-    const int32_t consumer = plan_.consumers_[node.first_consumer + i];
+  for (int32_t i = 0; i < edges.num_consumers; ++i) {
+    const int32_t consumer = plan_.consumers_[edges.first_consumer + i];
     // acq_rel: who brings the count to zero sees what all the other producers wrote.
     if (state_->waits[consumer].fetch_sub(1, std::memory_order_acq_rel) == 1) {
       ready->push_back(consumer);

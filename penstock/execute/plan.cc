@@ -106,10 +106,12 @@ Status Plan::BuildNodes(const KernelRegistry& kernels) {
       plan_node.reads_refs |= read;
     }
     const KernelRequest request{node.decoded, node.name, types.inputs, types.outputs};
-    Result<std::unique_ptr<Kernel>> kernel = kernels.Create(op, device_->type(), request);
-    if (!kernel.ok()) return kernel.status().Annotate(graph_.Describe(id));
-    plan_node.kernel = kernel->get();
-    kernels_.push_back(*std::move(kernel));
+    if (!node.op->traits.no_op) {
+      Result<std::unique_ptr<Kernel>> kernel = kernels.Create(op, device_->type(), request);
+      if (!kernel.ok()) return kernel.status().Annotate(graph_.Describe(id));
+      plan_node.kernel = kernel->get();
+      kernels_.push_back(*std::move(kernel));
+    }
 
     if (HasSettledShapes(graph_, node)) {
       plan_node.settled = static_cast<int32_t>(settled_shapes_.size());
@@ -178,21 +180,22 @@ void Plan::FindLastUses() {
 }
 
 void Plan::FindConsumers(const std::vector<int32_t>& position) {
+  edges_.resize(nodes_.size());
   std::vector<std::vector<int32_t>> out(nodes_.size());
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = graph_.node(nodes_[n].id);
     auto wait_for = [&](NodeId source) {
       if (position[source] < 0) return;  // an argument or a constant: there from the start
       out[position[source]].push_back(static_cast<int32_t>(n));
-      ++nodes_[n].num_waits;
+      ++edges_[n].num_waits;
     };
     for (const OutputRef& input : node.inputs) wait_for(input.node);
     for (const NodeId control : node.control_inputs) wait_for(control);
-    if (nodes_[n].num_waits == 0) roots_.push_back(static_cast<int32_t>(n));
+    if (edges_[n].num_waits == 0) roots_.push_back(static_cast<int32_t>(n));
   }
   for (size_t n = 0; n < nodes_.size(); ++n) {
-    nodes_[n].first_consumer = static_cast<int32_t>(consumers_.size());
-    nodes_[n].num_consumers = static_cast<int32_t>(out[n].size());
+    edges_[n].first_consumer = static_cast<int32_t>(consumers_.size());
+    edges_[n].num_consumers = static_cast<int32_t>(out[n].size());
     consumers_.insert(consumers_.end(), out[n].begin(), out[n].end());
   }
 }

@@ -15,7 +15,7 @@ namespace penstock {
 
 // A node as the executor sees it: indices instead of names.
 struct PlanNode {
-  Kernel* kernel = nullptr;
+  Kernel* kernel = nullptr;  // null: nothing to compute
   NodeId id = kNoNode;
   int32_t first_input = 0;   // into Plan::input_slots
   int32_t num_inputs = 0;
@@ -24,15 +24,19 @@ struct PlanNode {
   int32_t settled = -1;      // into Plan::settled_shapes, when the compiler has checked and settled the shapes
   int32_t first_clear = 0;   // into Plan::clear_slots: values that nobody reads after this node
   int32_t num_clear = 0;
-  int32_t first_consumer = 0;  // into Plan::consumers
-  int32_t num_consumers = 0;
-  int32_t num_waits = 0;       // inputs and control inputs
   uint64_t last_use = 0;       // bit i: no node after this one reads input i
   bool placed = false;         // outputs lie in the arena
   bool reads_refs = false;     // some input is a variable to be read
   bool async = false;
   bool dear = false;           // worth a thread of its own
   bool merges = false;
+};
+
+// Who waits for whom among nodes that run as they become ready.
+struct PlanEdges {
+  int32_t first_consumer = 0;  // into Plan::consumers
+  int32_t num_consumers = 0;
+  int32_t num_waits = 0;       // inputs and control inputs
 };
 
 // The memory of one running step, kept for the next one.
@@ -72,7 +76,8 @@ class Plan {
   Schedule schedule_;
   const std::shared_ptr<Device> device_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<PlanNode> nodes_;  // in order
+  std::vector<PlanNode> nodes_;    // in order
+  std::vector<PlanEdges> edges_;   // parallel to nodes_; empty when they run in sequence
   std::vector<int32_t> input_slots_;
   std::vector<uint8_t> input_is_ref_read_;  // parallel to input_slots_
   std::vector<int32_t> clear_slots_;

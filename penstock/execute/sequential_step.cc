@@ -24,6 +24,7 @@ Status SequentialStep::RunNodes() {
   for (const PlanNode& node : plan_.nodes_) {
     if (cancellation != nullptr && cancellation->IsCancelled()) return FailedNode(node, cancellation->status());
     if constexpr (kTraced) event.started = event.queued = Trace::Now();
+    if (!kTraced && node.kernel == nullptr) continue;  // its place in the order is all it is for
     builder.Inputs(inputs + node.first_input, node.num_inputs)
         .Outputs(slots + node.first_output, node.num_outputs, node.placed)
         .Settled(node.settled < 0 ? nullptr : &plan_.settled_shapes_[node.settled])
@@ -34,7 +35,9 @@ Status SequentialStep::RunNodes() {
       }
       builder.Inputs(pointers.data(), node.num_inputs).LastUse(0);
     }
-    if (Status status = node.kernel->Compute(builder.context()); !status.ok()) [[unlikely]] return FailedNode(node, status);
+    if (!kTraced || node.kernel != nullptr) {
+      if (Status status = node.kernel->Compute(builder.context()); !status.ok()) [[unlikely]] return FailedNode(node, status);
+    }
     if constexpr (kTraced) {
       event.ended = Trace::Now();
       event.node = node.id;

@@ -414,7 +414,7 @@ Status Gradient(const void* op, Gradients& g) {
 //   kNoGradient = true                in its place
 //   CheckAttrs() const -> Status      rules between attributes
 //   kStateful, kCommutative, kAggregate, kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync,
-//   kMerges, kCost
+//   kMerges, kNoOp, kCost
 template <class Op>
 OpInfo MakeOpInfo() {
   using namespace op_internal;
@@ -434,6 +434,7 @@ OpInfo MakeOpInfo() {
   if constexpr (requires { Op::kAliases; }) traits.aliases_input = Op::kAliases;
   if constexpr (requires { Op::kKeepsInputs; }) traits.keeps_inputs = Op::kKeepsInputs;
   if constexpr (requires { Op::kCheap; }) traits.cheap = Op::kCheap;
+  if constexpr (requires { Op::kNoOp; }) traits.no_op = Op::kNoOp;
   if constexpr (requires { Op::kAsync; }) traits.async = Op::kAsync;
   if constexpr (requires { Op::kMerges; }) traits.merges = Op::kMerges;
   if constexpr (requires { Op::kCost; }) traits.cost = Op::kCost;

@@ -44,6 +44,8 @@ struct OpTraits {
   bool pure = true;
   // Costs about this many cycles an output element.
   double cost = 1;
+  // Orders other nodes and computes nothing: there is no kernel to call (NoOp).
+  bool no_op = false;
   // Runs in well under a microsecond whatever the sizes: never worth another thread.
   bool cheap = false;
   // May wait (queues, Recv): gets a continuation and holds no thread.

@@ -206,6 +206,7 @@ struct Empty {
 struct NoOp {
   static constexpr auto kName = "NoOp";
   static constexpr bool kCheap = true;
+  static constexpr bool kNoOp = true;
   static constexpr bool kNoGradient = true;
   using Sig = Signature<>;
   Status ComputeCpu(CpuContext&) const { return OkStatus(); }

@@ -80,11 +80,11 @@ class VariablesTest : public testing::Test {
 TEST_F(VariablesTest, AReferenceKeepsItsValueBetweenSteps) {
   const Expr v = Variable({2});
   const Expr is_there = Op("IsVariableInitialized", v);
-  Expect(is_there, "bool [] {0}");
+  Expect(is_there, "bool [] {false}");
   ExpectError(Run({v}), Code::kFailedPrecondition, "Attempting to use uninitialized value v");
   ExpectError(Run({v + v}), Code::kFailedPrecondition, "Attempting to use uninitialized value v");
   Expect(Op("Assign", v, Floats({1, 2})), "float [2] {1, 2}");
-  Expect(is_there, "bool [] {1}");
+  Expect(is_there, "bool [] {true}");
   Expect(v, "float [2] {1, 2}");
   Expect(v + v, "float [2] {2, 4}");
   Expect(Op("AssignAdd", v, Floats({10, 20})), "float [2] {11, 22}");
@@ -242,11 +242,11 @@ TEST_F(VariablesTest, AResourceKeepsItsValueBetweenSteps) {
   const Expr read = Read(h);
   EXPECT_EQ(read.shape(), Shape({2}));
   const Expr is_there = Op("VarIsInitializedOp", h);
-  Expect(is_there, "bool [] {0}");
+  Expect(is_there, "bool [] {false}");
   ExpectError(Run({read}), Code::kFailedPrecondition,
               "Could not find variable v. This could mean that the variable has been deleted.");
   ASSERT_TRUE(Run({}, {AssignTo(h, Floats({1, 2}))}).ok());
-  Expect(is_there, "bool [] {1}");
+  Expect(is_there, "bool [] {true}");
   Expect(read, "float [2] {1, 2}");
   ASSERT_TRUE(Run({}, {Node("AssignAddVariableOp", {h, Floats({1, 1})})}).ok());
   Expect(read + read, "float [2] {4, 6}");
