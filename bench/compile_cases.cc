@@ -27,7 +27,8 @@ Figure BuildAndCompile(const Options& options, int nodes) {
             Graph g;
             const auto x = Placeholder<float>(g, Shape{4});
             const auto y = BuildGraph(x, nodes);
-            Session session(g, {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}});
+            Session session(g,
+                            {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}});
             session.Run({{x, std::vector<float>(4, 1.f)}}, y);
           }) * 1e3,
           "ms"};
@@ -52,18 +53,22 @@ Figure ChainMemory(const Options& options) {
   const auto session = MakeLocalSession(g, local);
   const Tensor feed = Array<float>(std::vector<float>(kElements, 0.5f)).tensor();
   OrThrow(session->Run({{x.ref()}, {y.ref()}, {}}, {&feed, 1}, {}, nullptr));
-  return {static_cast<double>(local.device->allocator()->stats().peak_bytes) / (kElements * sizeof(float)), "buffers"};
+  return {static_cast<double>(local.device->allocator()->stats().peak_bytes) /
+              (kElements * sizeof(float)),
+          "buffers"};
 }
 
 }  // namespace
 
 void AddCompileCases(std::vector<Case>& cases) {
   for (const int nodes : {10'000, 100'000, 1'000'000}) {
-    cases.push_back({"graph_" + std::to_string(nodes / 1000) + "k", "build, compile and run once a graph of so many nodes",
+    cases.push_back({"graph_" + std::to_string(nodes / 1000) + "k",
+                     "build, compile and run once a graph of so many nodes",
                      [nodes](const Options& options) { return BuildAndCompile(options, nodes); }});
   }
   cases.push_back({"graph_bytes", "memory of a node of a graph of 100,000", BytesPerNode});
-  cases.push_back({"chain_memory", "peak of 100 element-wise layers over 16M floats, unfused", ChainMemory});
+  cases.push_back(
+      {"chain_memory", "peak of 100 element-wise layers over 16M floats, unfused", ChainMemory});
 }
 
 }  // namespace penstock::bench

@@ -5,7 +5,9 @@
 namespace penstock::bench {
 namespace {
 
-SessionOptions With(const Options& options) { return {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}}; }
+SessionOptions With(const Options& options) {
+  return {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}};
+}
 
 Figure NullOps(const Options& options) {
   Graph g;
@@ -69,7 +71,8 @@ void AddExecutorCases(std::vector<Case>& cases) {
   cases.push_back({"null_ops", "200 chains of 100 no-ops, none pruned", NullOps});
   cases.push_back({"scalar_chain", "1,000 dependent scalar additions of a fed value", ScalarChain});
   cases.push_back({"run_latency", "one trivial step: feed a scalar, fetch its double", RunLatency});
-  cases.push_back({"steps_per_second", "Session::Run of a 10-node graph with a 100-float feed", StepsPerSecond});
+  cases.push_back({"steps_per_second", "Session::Run of a 10-node graph with a 100-float feed",
+                   StepsPerSecond});
 }
 
 }  // namespace penstock::bench

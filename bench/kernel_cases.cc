@@ -19,7 +19,8 @@ Figure MatMul1024(const Options& options) {
   const auto c = Sum(MatMul(a, b));
   Session session(g, {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}});
   session.Run(InitVariables(g));
-  return {2.0 * 1024 * 1024 * 1024 / MedianMs([&] { session.Run(Operation(c)); }, 20, 2) / 1e6, "GFLOP/s"};
+  return {2.0 * 1024 * 1024 * 1024 / MedianMs([&] { session.Run(Operation(c)); }, 20, 2) / 1e6,
+          "GFLOP/s"};
 }
 
 // A gelu-like chain over 16M floats: fusion and memory bandwidth.

@@ -19,7 +19,9 @@ double MedianMs(const std::function<void()>& call, int steps, int warm) {
   for (int i = 0; i < steps; ++i) {
     const auto start = std::chrono::steady_clock::now();
     call();
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
   }
   std::nth_element(times.begin(), times.begin() + steps / 2, times.end());
   return times[steps / 2];
@@ -81,7 +83,8 @@ int Main(int argc, char** argv) {
       return Usage(flag + " needs a positive number, got " + Printable(value));
     }
   }
-  if (options.device != "cpu") return Usage("this build has no device " + Printable(options.device));
+  if (options.device != "cpu")
+    return Usage("this build has no device " + Printable(options.device));
   only.erase("");
   for (const std::string& name : only) {
     // A case that only the peers have is theirs to run: comparisons name cases of both.
@@ -92,8 +95,10 @@ int Main(int argc, char** argv) {
   for (const Case& c : cases) {
     if (!only.empty() && !only.contains(c.name)) continue;
     const Figure figure = c.run(options);
-    std::printf("{\"peer\": \"penstock\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\", \"threads\": %d}\n",
-                c.name.c_str(), figure.value, figure.unit.c_str(), options.threads);
+    std::printf(
+        "{\"peer\": \"penstock\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\", "
+        "\"threads\": %d}\n",
+        c.name.c_str(), figure.value, figure.unit.c_str(), options.threads);
     std::fflush(stdout);
   }
   return 0;

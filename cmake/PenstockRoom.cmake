@@ -94,7 +94,9 @@ function(penstock_proto_room folder)
   endif()
   target_include_directories(penstock_${folder} SYSTEM PUBLIC ${generated})
   target_link_libraries(penstock_${folder} PUBLIC protobuf::libprotobuf)
-  set_target_properties(penstock_${folder} PROPERTIES PENSTOCK_LIBS protobuf::libprotobuf)
+  file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/penstock/${folder}/*_test.cc)
+  set_target_properties(penstock_${folder} PROPERTIES PENSTOCK_LIBS protobuf::libprotobuf
+                        PENSTOCK_TEST_SOURCES "${tests}")
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
 endfunction()
 

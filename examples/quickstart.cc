@@ -1,5 +1,5 @@
-// Fits a line to noisy points by gradient descent: the state (slope, offset) lives in the graph, each step feeds a batch,
-// computes the gradient with ordinary ops and updates the state in place.
+// Fits a line to noisy points by gradient descent: the state (slope, offset) lives in the graph,
+// each step feeds a batch, computes the gradient with ordinary ops and updates the state in place.
 #include <penstock/penstock.h>
 
 #include <cmath>
@@ -16,7 +16,8 @@ constexpr float kSlope = 2.5f;
 constexpr float kOffset = -1.f;
 
 // `count` points near the line, in order of a fixed seed.
-void MakeBatch(std::mt19937& random, int64_t count, std::vector<float>* xs, std::vector<float>* ys) {
+void MakeBatch(std::mt19937& random, int64_t count, std::vector<float>* xs,
+               std::vector<float>* ys) {
   std::uniform_real_distribution<float> position(-1, 1);
   std::normal_distribution<float> noise(0, 0.1f);
   xs->clear();
@@ -37,7 +38,8 @@ int Train() {
   auto error = slope * x + offset - target;
   auto loss = Mean(Square(error));
   const float rate = 0.2f;
-  auto step = Group({slope.AssignSub(Mean(error * x) * (2 * rate)), offset.AssignSub(Mean(error) * (2 * rate))});
+  auto step = Group(
+      {slope.AssignSub(Mean(error * x) * (2 * rate)), offset.AssignSub(Mean(error) * (2 * rate))});
 
   Session session(g);
   session.Run(InitVariables(g));
@@ -50,12 +52,15 @@ int Train() {
     auto [value] = session.Run({{x, xs}, {target, ys}}, Fetch(loss), step);
     if (i % 6 == 0) {
       const int bar = static_cast<int>(std::lround(12 * std::sqrt(static_cast<float>(value))));
-      std::printf("step %3d  loss %7.4f  %s\n", i, static_cast<float>(value), std::string(bar, '#').c_str());
+      std::printf("step %3d  loss %7.4f  %s\n", i, static_cast<float>(value),
+                  std::string(bar, '#').c_str());
     }
   }
   const auto [found_slope, found_offset] = session.Run(Fetch(slope.Read(), offset.Read()));
-  std::printf("found   y = %.2f x %+.2f\n", static_cast<float>(found_slope), static_cast<float>(found_offset));
-  const bool close = std::fabs(found_slope - kSlope) < 0.1f && std::fabs(found_offset - kOffset) < 0.1f;
+  std::printf("found   y = %.2f x %+.2f\n", static_cast<float>(found_slope),
+              static_cast<float>(found_offset));
+  const bool close =
+      std::fabs(found_slope - kSlope) < 0.1f && std::fabs(found_offset - kOffset) < 0.1f;
   return close ? 0 : 1;
 }
 

@@ -1,26 +1,28 @@
-/* Builds, runs, exports and re-imports a graph through the C API alone, and checks what misuse gets. */
+/* Builds, runs, exports and re-imports a graph through the C API alone, and checks what misuse
+ * gets. */
+#include "penstock/client/c_api.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "penstock/client/c_api.h"
-
 static int failures = 0;
 
-#define EXPECT(condition)                                             \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);  \
-      ++failures;                                                     \
-    }                                                                 \
+#define EXPECT(condition)                                            \
+  do {                                                               \
+    if (!(condition)) {                                              \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                    \
+    }                                                                \
   } while (0)
 
-#define EXPECT_OK(status)                                                                              \
-  do {                                                                                                 \
-    if (PS_GetCode(status) != PS_OK) {                                                                 \
-      printf("%s:%d: failed: code %d, %s\n", __FILE__, __LINE__, PS_GetCode(status), PS_Message(status)); \
-      ++failures;                                                                                      \
-    }                                                                                                  \
+#define EXPECT_OK(status)                                                            \
+  do {                                                                               \
+    if (PS_GetCode(status) != PS_OK) {                                               \
+      printf("%s:%d: failed: code %d, %s\n", __FILE__, __LINE__, PS_GetCode(status), \
+             PS_Message(status));                                                    \
+      ++failures;                                                                    \
+    }                                                                                \
   } while (0)
 
 static PS_Tensor* Vector(const float* values, int64_t n, PS_Status* status) {
@@ -72,16 +74,20 @@ static void Run(PS_Graph* graph, PS_Status* status) {
   PS_Tensor* fetched[2];
   PS_SessionRun(session, feeds, &x, 1, fetches, fetched, 2, NULL, 0, 10000, status);
   EXPECT_OK(status);
-  EXPECT(PS_TensorDType(fetched[0]) == PS_FLOAT && PS_TensorRank(fetched[0]) == 1 && PS_TensorDim(fetched[0], 0) == 3);
-  for (int i = 0; i < 3; ++i) EXPECT(((float*)PS_TensorData(fetched[0]))[i] == values[i] * values[i] + 1);
-  for (int i = 0; i < 3; ++i) EXPECT(((float*)PS_TensorData(fetched[1]))[i] == values[i] * values[i]);
+  EXPECT(PS_TensorDType(fetched[0]) == PS_FLOAT && PS_TensorRank(fetched[0]) == 1 &&
+         PS_TensorDim(fetched[0], 0) == 3);
+  for (int i = 0; i < 3; ++i)
+    EXPECT(((float*)PS_TensorData(fetched[0]))[i] == values[i] * values[i] + 1);
+  for (int i = 0; i < 3; ++i)
+    EXPECT(((float*)PS_TensorData(fetched[1]))[i] == values[i] * values[i]);
   PS_DeleteTensor(fetched[0]);
   PS_DeleteTensor(fetched[1]);
 
   /* Misuse gets a code and a message, and the session works on. */
   const char* nothing[] = {"no_such_node:0"};
   PS_SessionRun(session, feeds, &x, 1, nothing, fetched, 1, NULL, 0, 0, status);
-  EXPECT(PS_GetCode(status) == PS_NOT_FOUND && strstr(PS_Message(status), "no_such_node") != NULL && fetched[0] == NULL);
+  EXPECT(PS_GetCode(status) == PS_NOT_FOUND && strstr(PS_Message(status), "no_such_node") != NULL &&
+         fetched[0] == NULL);
   PS_SessionRun(session, NULL, NULL, 0, fetches, fetched, 1, NULL, 0, 0, status);
   EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT && strstr(PS_Message(status), "x") != NULL);
   PS_SessionRun(session, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0, status);
@@ -110,7 +116,8 @@ static void BadNodes(PS_Graph* graph, PS_Status* status) {
   node = PS_NewNode(graph, "AddV2", "bad");
   PS_NodeInput(node, "x:7");
   EXPECT(PS_FinishNode(node, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
-  EXPECT(PS_FinishNode(PS_NewNode(NULL, "NoOp", "n"), status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_FinishNode(PS_NewNode(NULL, "NoOp", "n"), status) == NULL &&
+         PS_GetCode(status) == PS_INVALID_ARGUMENT);
   EXPECT(PS_FinishNode(NULL, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
 }
 
@@ -122,13 +129,16 @@ static void Release(void* context) {
 
 static void Tensors(PS_Status* status) {
   const int64_t absurd[] = {INT64_MAX, 16};
-  EXPECT(PS_NewTensor(PS_FLOAT, absurd, 2, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_NewTensor(PS_FLOAT, absurd, 2, status) == NULL &&
+         PS_GetCode(status) == PS_INVALID_ARGUMENT);
   EXPECT(PS_NewTensor(999, NULL, 0, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
-  EXPECT(PS_NewTensor(PS_FLOAT, NULL, 3, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_NewTensor(PS_FLOAT, NULL, 3, status) == NULL &&
+         PS_GetCode(status) == PS_INVALID_ARGUMENT);
 
   const int64_t dims[] = {2, 2};
   double* memory = calloc(4, sizeof(double));
-  PS_Tensor* view = PS_NewTensorFromMemory(PS_DOUBLE, dims, 2, memory, 4 * sizeof(double), Release, memory, status);
+  PS_Tensor* view = PS_NewTensorFromMemory(PS_DOUBLE, dims, 2, memory, 4 * sizeof(double), Release,
+                                           memory, status);
   EXPECT_OK(status);
   EXPECT(PS_TensorData(view) == memory && PS_TensorBytes(view) == 32 && PS_TensorSize(view) == 4);
   PS_DeleteTensor(view);
@@ -141,7 +151,8 @@ static void Tensors(PS_Status* status) {
   size_t length = 0;
   const char* bytes = PS_TensorString(text, 0, &length, status);
   EXPECT(length == 3 && memcmp(bytes, "a\0b", 3) == 0);
-  EXPECT(PS_TensorString(text, 1, &length, status) == NULL && PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_TensorString(text, 1, &length, status) == NULL &&
+         PS_GetCode(status) == PS_INVALID_ARGUMENT);
   EXPECT(PS_TensorData(text) == NULL);
   PS_DeleteTensor(text);
   PS_DeleteTensor(NULL);
@@ -166,7 +177,8 @@ int main(void) {
   EXPECT(PS_GraphNumNodes(copy) == 4);
   Run(copy, status);
   PS_GraphImport(copy, wire, bytes, status);
-  EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT && PS_GraphNumNodes(copy) == 4); /* the names are taken */
+  EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT &&
+         PS_GraphNumNodes(copy) == 4); /* the names are taken */
   PS_GraphImport(copy, "\xff\xff\xff", 3, status);
   EXPECT(PS_GetCode(status) != PS_OK);
   PS_Free(wire);

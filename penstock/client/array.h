@@ -11,7 +11,8 @@
 
 namespace penstock {
 
-// A tensor whose element type is known to the compiler: what typed steps take and give. Shares its buffer when copied.
+// A tensor whose element type is known to the compiler: what typed steps take and give. Shares its
+// buffer when copied.
 template <class T>
 class Array {
  public:
@@ -22,7 +23,8 @@ class Array {
   Array(const std::vector<T>& values) : Array(Shape{static_cast<int64_t>(values.size())}, values) {}
   Array(const Shape& shape, const std::vector<T>& values) {
     if (shape.CheckedNumElements() != static_cast<int64_t>(values.size())) {
-      throw Error(InvalidArgument("an array of shape {} needs as many values, got {}", shape, values.size()));
+      throw Error(InvalidArgument("an array of shape {} needs as many values, got {}", shape,
+                                  values.size()));
     }
     tensor_ = Tensor(kDTypeOf<T>, shape);
     for (size_t i = 0; i < values.size(); ++i) tensor_.mutable_data<T>()[i] = values[i];
@@ -30,7 +32,8 @@ class Array {
   // Throws when the tensor holds another type.
   explicit Array(Tensor tensor) : tensor_(std::move(tensor)) {
     if (tensor_.dtype() != kDTypeOf<T>) {
-      throw Error(InvalidArgument("an array of {} cannot hold a tensor of {}", kDTypeOf<T>, tensor_.dtype()));
+      throw Error(InvalidArgument("an array of {} cannot hold a tensor of {}", kDTypeOf<T>,
+                                  tensor_.dtype()));
     }
   }
 

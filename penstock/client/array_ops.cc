@@ -13,21 +13,24 @@ OutputRef AddConstant(Graph& graph, const Tensor& value, CallSite site) {
 }
 
 int32_t ToInt32(int64_t value, CallSite site) {
-  if (value < INT32_MIN || value > INT32_MAX) throw Error(InvalidArgument("{} does not fit an int32", value), site);
+  if (value < INT32_MIN || value > INT32_MAX)
+    throw Error(InvalidArgument("{} does not fit an int32", value), site);
   return static_cast<int32_t>(value);
 }
 
 }  // namespace
 
 NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inputs,
-                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs, CallSite site) {
+                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs,
+                  CallSite site) {
   NodeSpec spec;
   spec.op = op;
   spec.inputs = std::move(inputs);
   spec.attrs = std::move(attrs);
   for (const std::vector<int64_t>& values : constants) {
     Tensor tensor(DType::kInt32, Shape{static_cast<int64_t>(values.size())});
-    for (size_t i = 0; i < values.size(); ++i) tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
+    for (size_t i = 0; i < values.size(); ++i)
+      tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
     spec.inputs.push_back(AddConstant(graph, tensor, site));
   }
   return AddNode(graph, std::move(spec), site);

@@ -6,7 +6,8 @@
 
 #include "penstock/client/op_function.h"
 
-// Typed calls of ops that take axes, sizes or a target type: given as plain numbers, they become constants of the graph.
+// Typed calls of ops that take axes, sizes or a target type: given as plain numbers, they become
+// constants of the graph.
 
 namespace penstock {
 
@@ -14,7 +15,8 @@ namespace client_internal {
 
 // A node with `inputs`, then a constant for each list of integers (int32), then attributes.
 NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inputs,
-                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs, CallSite site);
+                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs,
+                  CallSite site);
 // A constant scalar for ops whose axis must be one.
 OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site);
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site);
@@ -24,19 +26,21 @@ using ElementType = typename A::Element;
 
 }  // namespace client_internal
 
-#define PENSTOCK_REDUCTION(Name, op)                                                                                    \
-  /* Over these axes (negative ones count from the end), or over all when none is given. */                              \
-  template <class A>                                                                                                    \
-  Output<typename A::Element> Name(const A& input, const std::vector<int64_t>& axes, bool keep_dims = false,             \
-                                   CallSite site = CallSite::Here()) {                                                  \
-    const Output<typename A::Element> x = input;                                                                        \
-    return {x.graph(),                                                                                                  \
-            {client_internal::AddArrayOp(x.graph(), op, {x.ref()}, {axes}, {{"keep_dims", keep_dims}}, site), 0}};       \
-  }                                                                                                                     \
-  template <class A>                                                                                                    \
-  Output<typename A::Element> Name(const A& input, CallSite site = CallSite::Here()) {                                  \
-    const Output<typename A::Element> x = input;                                                                        \
-    return Name(x, client_internal::AllAxes(x.shape(), site), false, site);                                             \
+#define PENSTOCK_REDUCTION(Name, op)                                                           \
+  /* Over these axes (negative ones count from the end), or over all when none is given. */    \
+  template <class A>                                                                           \
+  Output<typename A::Element> Name(const A& input, const std::vector<int64_t>& axes,           \
+                                   bool keep_dims = false, CallSite site = CallSite::Here()) { \
+    const Output<typename A::Element> x = input;                                               \
+    return {x.graph(),                                                                         \
+            {client_internal::AddArrayOp(x.graph(), op, {x.ref()}, {axes},                     \
+                                         {{"keep_dims", keep_dims}}, site),                    \
+             0}};                                                                              \
+  }                                                                                            \
+  template <class A>                                                                           \
+  Output<typename A::Element> Name(const A& input, CallSite site = CallSite::Here()) {         \
+    const Output<typename A::Element> x = input;                                               \
+    return Name(x, client_internal::AllAxes(x.shape(), site), false, site);                    \
   }
 PENSTOCK_REDUCTION(Sum, "Sum")
 PENSTOCK_REDUCTION(Mean, "Mean")
@@ -52,7 +56,8 @@ template <class A>
 Output<int64_t> ArgMax(const A& input, int64_t axis, CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "ArgMax", {x.ref(), at}, {}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "ArgMax", {x.ref(), at}, {}, {}, site), 0}};
 }
 
 // To another element type.
@@ -60,42 +65,55 @@ template <class To, class A>
 Output<To> Cast(const A& input, CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
   return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "Cast", {x.ref()}, {}, {{"DstT", kDTypeOf<To>}}, site), 0}};
+          {client_internal::AddArrayOp(x.graph(), "Cast", {x.ref()}, {}, {{"DstT", kDTypeOf<To>}},
+                                       site),
+           0}};
 }
 
 // The same elements under another shape; one extent may be -1: what is left.
 template <class A>
-Output<typename A::Element> Reshape(const A& input, const std::vector<int64_t>& shape, CallSite site = CallSite::Here()) {
+Output<typename A::Element> Reshape(const A& input, const std::vector<int64_t>& shape,
+                                    CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "Reshape", {x.ref()}, {shape}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "Reshape", {x.ref()}, {shape}, {}, site), 0}};
 }
 template <class A>
 Output<typename A::Element> Transpose(const A& input, const std::vector<int64_t>& permutation,
                                       CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "Transpose", {x.ref()}, {permutation}, {}, site), 0}};
+  return {
+      x.graph(),
+      {client_internal::AddArrayOp(x.graph(), "Transpose", {x.ref()}, {permutation}, {}, site), 0}};
 }
 template <class A>
-Output<typename A::Element> ExpandDims(const A& input, int64_t axis, CallSite site = CallSite::Here()) {
+Output<typename A::Element> ExpandDims(const A& input, int64_t axis,
+                                       CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "ExpandDims", {x.ref(), at}, {}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "ExpandDims", {x.ref(), at}, {}, {}, site), 0}};
 }
 // `size` elements from `begin` along each axis; a size of -1 is all that follow.
 template <class A>
-Output<typename A::Element> Slice(const A& input, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
+Output<typename A::Element> Slice(const A& input, const std::vector<int64_t>& begin,
+                                  const std::vector<int64_t>& size,
                                   CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "Slice", {x.ref()}, {begin, size}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "Slice", {x.ref()}, {begin, size}, {}, site), 0}};
 }
 template <class T>
-Output<T> Concat(const std::vector<Output<T>>& values, int64_t axis, CallSite site = CallSite::Here()) {
+Output<T> Concat(const std::vector<Output<T>>& values, int64_t axis,
+                 CallSite site = CallSite::Here()) {
   std::vector<OutputRef> inputs;
   for (const Output<T>& value : values) inputs.push_back(value.ref());
   Graph& graph = client_internal::GraphOf(values);
   inputs.push_back(client_internal::ScalarConstant(graph, axis, site));
   return {graph,
-          {client_internal::AddArrayOp(graph, "ConcatV2", std::move(inputs), {}, {{"N", static_cast<int64_t>(values.size())}}, site), 0}};
+          {client_internal::AddArrayOp(graph, "ConcatV2", std::move(inputs), {},
+                                       {{"N", static_cast<int64_t>(values.size())}}, site),
+           0}};
 }
 // Rows of `params` along `axis`.
 template <class A, class I>
@@ -103,7 +121,10 @@ Output<typename A::Element> Gather(const A& params, const Output<I>& indices, in
                                    CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = params;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
-  return {x.graph(), {client_internal::AddArrayOp(x.graph(), "GatherV2", {x.ref(), indices.ref(), at}, {}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "GatherV2", {x.ref(), indices.ref(), at}, {}, {},
+                                       site),
+           0}};
 }
 
 }  // namespace penstock

@@ -23,15 +23,22 @@ std::vector<NodeId> NodesOf(const std::vector<Operation>& operations) {
 
 }  // namespace
 
-BuildScope::BuildScope(Graph& graph, Scope scope) { open_scopes.emplace_back(&graph, std::move(scope)); }
-BuildScope::BuildScope(Graph& graph, Named name) : BuildScope(graph, Innermost(graph).Sub(name.name)) {}
-BuildScope::BuildScope(Graph& graph, OnDevice device) : BuildScope(graph, Innermost(graph).OnDevice(device.device)) {}
+BuildScope::BuildScope(Graph& graph, Scope scope) {
+  open_scopes.emplace_back(&graph, std::move(scope));
+}
+BuildScope::BuildScope(Graph& graph, Named name)
+    : BuildScope(graph, Innermost(graph).Sub(name.name)) {}
+BuildScope::BuildScope(Graph& graph, OnDevice device)
+    : BuildScope(graph, Innermost(graph).OnDevice(device.device)) {}
 BuildScope::BuildScope(Graph& graph, const After& operations)
     : BuildScope(graph, Innermost(graph).After(NodesOf(operations.operations))) {}
-BuildScope::BuildScope(Graph& graph, With operation) : BuildScope(graph, Innermost(graph).With(operation.operation.node())) {}
+BuildScope::BuildScope(Graph& graph, With operation)
+    : BuildScope(graph, Innermost(graph).With(operation.operation.node())) {}
 
 BuildScope::~BuildScope() { open_scopes.pop_back(); }
 
-Scope BuildScope::Current(Graph& graph, CallSite site) { return Innermost(graph).At(site).WithoutError(); }
+Scope BuildScope::Current(Graph& graph, CallSite site) {
+  return Innermost(graph).At(site).WithoutError();
+}
 
 }  // namespace penstock

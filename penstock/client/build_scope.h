@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// While it lives, nodes that this thread adds to the graph get its name prefix, device, control dependencies or
-// colocation:
+// While it lives, nodes that this thread adds to the graph get its name prefix, device, control
+// dependencies or colocation:
 //
 //   BuildScope layer(g, Named("encoder"));
 //   BuildScope after(g, After({step}));
@@ -38,7 +38,8 @@ class BuildScope {
   BuildScope(const BuildScope&) = delete;
   BuildScope& operator=(const BuildScope&) = delete;
 
-  // The innermost scope of this thread for `graph`, with `site` as the user's line and no error yet.
+  // The innermost scope of this thread for `graph`, with `site` as the user's line and no error
+  // yet.
   static Scope Current(Graph& graph, CallSite site);
 
  private:
@@ -47,7 +48,9 @@ class BuildScope {
 
 inline BuildScope::Named Named(std::string_view name) { return {name}; }
 inline BuildScope::OnDevice OnDevice(std::string_view device) { return {device}; }
-inline BuildScope::After After(std::vector<Operation> operations) { return {std::move(operations)}; }
+inline BuildScope::After After(std::vector<Operation> operations) {
+  return {std::move(operations)};
+}
 inline BuildScope::With ColocatedWith(Operation operation) { return {operation}; }
 
 }  // namespace penstock

@@ -68,7 +68,8 @@ Status NotNull(const void* pointer, const char* what) {
 }
 
 Result<Shape> MakeShape(const int64_t* dims, int rank) {
-  if (rank < 0 || rank > Shape::kMaxRank) return InvalidArgument("rank must be in [0, {}], got {}", Shape::kMaxRank, rank);
+  if (rank < 0 || rank > Shape::kMaxRank)
+    return InvalidArgument("rank must be in [0, {}], got {}", Shape::kMaxRank, rank);
   if (rank > 0) TRY(NotNull(dims, "dims"));
   for (int i = 0; i < rank; ++i) {
     if (dims[i] < 0) return InvalidArgument("a dimension must not be negative, got {}", dims[i]);
@@ -77,7 +78,8 @@ Result<Shape> MakeShape(const int64_t* dims, int rank) {
 }
 
 Result<DType> MakeDType(PS_DType dtype) {
-  if (dtype <= 0 || dtype >= penstock::kNumDTypes) return InvalidArgument("there is no dtype {}", dtype);
+  if (dtype <= 0 || dtype >= penstock::kNumDTypes)
+    return InvalidArgument("there is no dtype {}", dtype);
   return static_cast<DType>(dtype);
 }
 
@@ -105,8 +107,12 @@ const char* PS_Version(void) { return PENSTOCK_VERSION; }
 
 PS_Status* PS_NewStatus(void) { return new (std::nothrow) PS_Status; }
 void PS_DeleteStatus(PS_Status* status) { delete status; }
-PS_Code PS_GetCode(const PS_Status* status) { return status == nullptr ? PS_OK : static_cast<int>(status->status.code()); }
-const char* PS_Message(const PS_Status* status) { return status == nullptr ? "" : status->status.message().c_str(); }
+PS_Code PS_GetCode(const PS_Status* status) {
+  return status == nullptr ? PS_OK : static_cast<int>(status->status.code());
+}
+const char* PS_Message(const PS_Status* status) {
+  return status == nullptr ? "" : status->status.message().c_str();
+}
 
 PS_Tensor* PS_NewTensor(PS_DType dtype, const int64_t* dims, int rank, PS_Status* status) {
   PS_Tensor* out = nullptr;
@@ -114,21 +120,25 @@ PS_Tensor* PS_NewTensor(PS_DType dtype, const int64_t* dims, int rank, PS_Status
     TRY_ASSIGN(const DType type, MakeDType(dtype));
     TRY_ASSIGN(const Shape shape, MakeShape(dims, rank));
     TRY_ASSIGN(Tensor tensor, Tensor::Make(penstock::HostAllocator(), type, shape));
-    if (penstock::IsPlain(type) && tensor.bytes() > 0) std::memset(tensor.mutable_raw(), 0, tensor.bytes());
+    if (penstock::IsPlain(type) && tensor.bytes() > 0)
+      std::memset(tensor.mutable_raw(), 0, tensor.bytes());
     out = new PS_Tensor{std::move(tensor)};
     return penstock::OkStatus();
   });
   return out;
 }
 
-PS_Tensor* PS_NewTensorFromMemory(PS_DType dtype, const int64_t* dims, int rank, void* data, size_t bytes,
-                                  void (*release)(void*), void* context, PS_Status* status) {
+PS_Tensor* PS_NewTensorFromMemory(PS_DType dtype, const int64_t* dims, int rank, void* data,
+                                  size_t bytes, void (*release)(void*), void* context,
+                                  PS_Status* status) {
   PS_Tensor* out = nullptr;
   Guard(status, [&]() -> Status {
     TRY_ASSIGN(const DType type, MakeDType(dtype));
     TRY_ASSIGN(const Shape shape, MakeShape(dims, rank));
-    if (!penstock::IsPlain(type)) return InvalidArgument("memory of dtype {} cannot be viewed", type);
-    const auto needed = penstock::CheckedMul(shape.num_elements(), static_cast<int64_t>(penstock::SizeOf(type)));
+    if (!penstock::IsPlain(type))
+      return InvalidArgument("memory of dtype {} cannot be viewed", type);
+    const auto needed =
+        penstock::CheckedMul(shape.num_elements(), static_cast<int64_t>(penstock::SizeOf(type)));
     if (!needed || static_cast<size_t>(*needed) != bytes) {
       return InvalidArgument("a tensor of {} {} does not take {} bytes", type, shape, bytes);
     }
@@ -146,25 +156,35 @@ PS_Tensor* PS_NewTensorFromMemory(PS_DType dtype, const int64_t* dims, int rank,
 }
 
 void PS_DeleteTensor(PS_Tensor* tensor) { delete tensor; }
-PS_DType PS_TensorDType(const PS_Tensor* tensor) { return tensor == nullptr ? 0 : static_cast<int>(tensor->tensor.dtype()); }
-int PS_TensorRank(const PS_Tensor* tensor) { return tensor == nullptr ? 0 : tensor->tensor.shape().rank(); }
+PS_DType PS_TensorDType(const PS_Tensor* tensor) {
+  return tensor == nullptr ? 0 : static_cast<int>(tensor->tensor.dtype());
+}
+int PS_TensorRank(const PS_Tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->tensor.shape().rank();
+}
 int64_t PS_TensorDim(const PS_Tensor* tensor, int axis) {
   if (tensor == nullptr || axis < 0 || axis >= tensor->tensor.shape().rank()) return 0;
   return tensor->tensor.shape().dim(axis);
 }
-int64_t PS_TensorSize(const PS_Tensor* tensor) { return tensor == nullptr ? 0 : tensor->tensor.num_elements(); }
-size_t PS_TensorBytes(const PS_Tensor* tensor) { return tensor == nullptr ? 0 : tensor->tensor.bytes(); }
+int64_t PS_TensorSize(const PS_Tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->tensor.num_elements();
+}
+size_t PS_TensorBytes(const PS_Tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->tensor.bytes();
+}
 void* PS_TensorData(PS_Tensor* tensor) {
   if (tensor == nullptr || !penstock::IsPlain(tensor->tensor.dtype())) return nullptr;
   return tensor->tensor.mutable_raw();
 }
 
-void PS_TensorSetString(PS_Tensor* tensor, int64_t index, const char* bytes, size_t length, PS_Status* status) {
+void PS_TensorSetString(PS_Tensor* tensor, int64_t index, const char* bytes, size_t length,
+                        PS_Status* status) {
   Guard(status, [&]() -> Status {
     TRY(NotNull(tensor, "tensor"));
     if (length > 0) TRY(NotNull(bytes, "bytes"));
     Tensor& value = tensor->tensor;
-    if (value.dtype() != DType::kString) return InvalidArgument("the tensor holds {}, not strings", value.dtype());
+    if (value.dtype() != DType::kString)
+      return InvalidArgument("the tensor holds {}, not strings", value.dtype());
     if (!penstock::InRange(index, value.num_elements())) {
       return InvalidArgument("index must be in [0, {}), got {}", value.num_elements(), index);
     }
@@ -173,12 +193,14 @@ void PS_TensorSetString(PS_Tensor* tensor, int64_t index, const char* bytes, siz
   });
 }
 
-const char* PS_TensorString(const PS_Tensor* tensor, int64_t index, size_t* length, PS_Status* status) {
+const char* PS_TensorString(const PS_Tensor* tensor, int64_t index, size_t* length,
+                            PS_Status* status) {
   const char* out = nullptr;
   Guard(status, [&]() -> Status {
     TRY(NotNull(tensor, "tensor"));
     const Tensor& value = tensor->tensor;
-    if (value.dtype() != DType::kString) return InvalidArgument("the tensor holds {}, not strings", value.dtype());
+    if (value.dtype() != DType::kString)
+      return InvalidArgument("the tensor holds {}, not strings", value.dtype());
     if (!penstock::InRange(index, value.num_elements())) {
       return InvalidArgument("index must be in [0, {}), got {}", value.num_elements(), index);
     }
@@ -199,7 +221,9 @@ PS_Graph* PS_NewGraph(void) {
   return out;
 }
 void PS_DeleteGraph(PS_Graph* graph) { delete graph; }
-int PS_GraphNumNodes(const PS_Graph* graph) { return graph == nullptr ? 0 : graph->graph.num_live_nodes(); }
+int PS_GraphNumNodes(const PS_Graph* graph) {
+  return graph == nullptr ? 0 : graph->graph.num_live_nodes();
+}
 
 void PS_GraphImport(PS_Graph* graph, const void* graph_def, size_t bytes, PS_Status* status) {
   Guard(status, [&]() -> Status {
@@ -256,7 +280,8 @@ void PS_NodeControlInput(PS_NodeBuilder* builder, const char* node) {
   Describe(builder, [&]() -> Status {
     TRY(NotNull(node, "a control input"));
     const penstock::NodeId id = builder->graph->FindNode(node);
-    if (id == penstock::kNoNode) return penstock::NotFound("no node named \"{}\"", penstock::Printable(node));
+    if (id == penstock::kNoNode)
+      return penstock::NotFound("no node named \"{}\"", penstock::Printable(node));
     builder->spec.control_inputs.push_back(id);
     return penstock::OkStatus();
   });
@@ -278,10 +303,17 @@ void PS_NodeAttrType(PS_NodeBuilder* builder, const char* name, PS_DType dtype) 
   }
   SetAttr(builder, name, *type);
 }
-void PS_NodeAttrInt(PS_NodeBuilder* builder, const char* name, int64_t value) { SetAttr(builder, name, value); }
-void PS_NodeAttrFloat(PS_NodeBuilder* builder, const char* name, float value) { SetAttr(builder, name, value); }
-void PS_NodeAttrBool(PS_NodeBuilder* builder, const char* name, int value) { SetAttr(builder, name, value != 0); }
-void PS_NodeAttrString(PS_NodeBuilder* builder, const char* name, const char* bytes, size_t length) {
+void PS_NodeAttrInt(PS_NodeBuilder* builder, const char* name, int64_t value) {
+  SetAttr(builder, name, value);
+}
+void PS_NodeAttrFloat(PS_NodeBuilder* builder, const char* name, float value) {
+  SetAttr(builder, name, value);
+}
+void PS_NodeAttrBool(PS_NodeBuilder* builder, const char* name, int value) {
+  SetAttr(builder, name, value != 0);
+}
+void PS_NodeAttrString(PS_NodeBuilder* builder, const char* name, const char* bytes,
+                       size_t length) {
   Describe(builder, [&]() -> Status {
     TRY(NotNull(name, "an attribute's name"));
     if (length > 0) TRY(NotNull(bytes, "bytes"));
@@ -294,7 +326,8 @@ void PS_NodeAttrShape(PS_NodeBuilder* builder, const char* name, const int64_t* 
     TRY(NotNull(name, "an attribute's name"));
     Shape shape = Shape::Unknown();
     if (rank >= 0) {
-      if (rank > Shape::kMaxRank) return InvalidArgument("rank must be at most {}, got {}", Shape::kMaxRank, rank);
+      if (rank > Shape::kMaxRank)
+        return InvalidArgument("rank must be at most {}, got {}", Shape::kMaxRank, rank);
       if (rank > 0) TRY(NotNull(dims, "dims"));
       std::vector<int64_t> extents(dims, dims + rank);
       for (int64_t& extent : extents) extent = extent < 0 ? Shape::kUnknownDim : extent;
@@ -333,9 +366,11 @@ PS_Session* PS_NewSession(PS_Graph* graph, const PS_SessionOptions* options, PS_
     penstock::LocalSessionOptions local;
     if (options != nullptr) {
       if (options->struct_size != sizeof(PS_SessionOptions)) {
-        return InvalidArgument("struct_size must be {}, got {}", sizeof(PS_SessionOptions), options->struct_size);
+        return InvalidArgument("struct_size must be {}, got {}", sizeof(PS_SessionOptions),
+                               options->struct_size);
       }
-      if (options->threads < 0 || options->memory_limit < 0) return InvalidArgument("options must not be negative");
+      if (options->threads < 0 || options->memory_limit < 0)
+        return InvalidArgument("options must not be negative");
       local.threads = options->threads;
       local.memory_limit = options->memory_limit;
     }
@@ -350,16 +385,19 @@ PS_Session* PS_NewSession(PS_Graph* graph, const PS_SessionOptions* options, PS_
 
 void PS_DeleteSession(PS_Session* session) { delete session; }
 
-void PS_SessionRun(PS_Session* session, const char* const* feed_names, PS_Tensor* const* feeds, int num_feeds,
-                   const char* const* fetch_names, PS_Tensor** fetched, int num_fetches, const char* const* target_names,
-                   int num_targets, int64_t timeout_ms, PS_Status* status) {
+void PS_SessionRun(PS_Session* session, const char* const* feed_names, PS_Tensor* const* feeds,
+                   int num_feeds, const char* const* fetch_names, PS_Tensor** fetched,
+                   int num_fetches, const char* const* target_names, int num_targets,
+                   int64_t timeout_ms, PS_Status* status) {
   if (fetched != nullptr) {
     for (int i = 0; i < num_fetches; ++i) fetched[i] = nullptr;
   }
   Guard(status, [&]() -> Status {
     TRY(NotNull(session, "session"));
-    if (num_feeds < 0 || num_fetches < 0 || num_targets < 0) return InvalidArgument("a count is negative");
-    if (timeout_ms < 0) return InvalidArgument("timeout_ms must not be negative, got {}", timeout_ms);
+    if (num_feeds < 0 || num_fetches < 0 || num_targets < 0)
+      return InvalidArgument("a count is negative");
+    if (timeout_ms < 0)
+      return InvalidArgument("timeout_ms must not be negative, got {}", timeout_ms);
     if (num_fetches > 0) TRY(NotNull(fetched, "fetched"));
     auto name = [](const char* const* names, int i) -> Result<std::string> {
       TRY(NotNull(names, "an array of names"));
@@ -384,7 +422,8 @@ void PS_SessionRun(PS_Session* session, const char* const* feed_names, PS_Tensor
     for (int i = 0; i < num_targets; ++i) {
       TRY_ASSIGN(const std::string target, name(target_names, i));
       const penstock::NodeId id = session->graph->FindNode(target);
-      if (id == penstock::kNoNode) return penstock::NotFound("no node named \"{}\" to run", penstock::Printable(target));
+      if (id == penstock::kNoNode)
+        return penstock::NotFound("no node named \"{}\" to run", penstock::Printable(target));
       spec.targets.push_back(id);
     }
     penstock::RunOptions options;

@@ -1,9 +1,11 @@
-/* The C API: graphs, sessions, tensors and errors behind opaque handles. Stable: functions are added, never changed.
+/* The C API: graphs, sessions, tensors and errors behind opaque handles. Stable: functions are
+ * added, never changed.
  *
- * Every call that can fail takes a PS_Status and sets it, also to success. No exception leaves a call. Handles that a
- * call returns belong to the caller, who deletes them; deleting NULL does nothing. Strings that a call returns live as long
- * as the handle they came from, unless said otherwise. NULL where a handle is due is an INVALID_ARGUMENT.
- * Threads: PS_SessionRun may be called concurrently on one session; a graph has one writer at a time. */
+ * Every call that can fail takes a PS_Status and sets it, also to success. No exception leaves a
+ * call. Handles that a call returns belong to the caller, who deletes them; deleting NULL does
+ * nothing. Strings that a call returns live as long as the handle they came from, unless said
+ * otherwise. NULL where a handle is due is an INVALID_ARGUMENT. Threads: PS_SessionRun may be
+ * called concurrently on one session; a graph has one writer at a time. */
 #ifndef PENSTOCK_CLIENT_C_API_H_
 #define PENSTOCK_CLIENT_C_API_H_
 
@@ -60,10 +62,12 @@ typedef int PS_DType;
 
 /* A tensor with zeroed memory of its own (strings: empty). `dims` has `rank` extents, all >= 0. */
 PS_EXPORT PS_Tensor* PS_NewTensor(PS_DType dtype, const int64_t* dims, int rank, PS_Status* status);
-/* A view of the caller's memory, row-major and aligned for the dtype; `release(context)` is called when nobody uses it
- * any more, possibly on another thread. Not for strings. */
-PS_EXPORT PS_Tensor* PS_NewTensorFromMemory(PS_DType dtype, const int64_t* dims, int rank, void* data, size_t bytes,
-                                            void (*release)(void* context), void* context, PS_Status* status);
+/* A view of the caller's memory, row-major and aligned for the dtype; `release(context)` is called
+ * when nobody uses it any more, possibly on another thread. Not for strings. */
+PS_EXPORT PS_Tensor* PS_NewTensorFromMemory(PS_DType dtype, const int64_t* dims, int rank,
+                                            void* data, size_t bytes,
+                                            void (*release)(void* context), void* context,
+                                            PS_Status* status);
 PS_EXPORT void PS_DeleteTensor(PS_Tensor* tensor);
 PS_EXPORT PS_DType PS_TensorDType(const PS_Tensor* tensor);
 PS_EXPORT int PS_TensorRank(const PS_Tensor* tensor);
@@ -71,11 +75,14 @@ PS_EXPORT int PS_TensorRank(const PS_Tensor* tensor);
 PS_EXPORT int64_t PS_TensorDim(const PS_Tensor* tensor, int axis);
 PS_EXPORT int64_t PS_TensorSize(const PS_Tensor* tensor);
 PS_EXPORT size_t PS_TensorBytes(const PS_Tensor* tensor);
-/* The elements; NULL for strings. A tensor that a step returned may share memory with others: read it only. */
+/* The elements; NULL for strings. A tensor that a step returned may share memory with others: read
+ * it only. */
 PS_EXPORT void* PS_TensorData(PS_Tensor* tensor);
-PS_EXPORT void PS_TensorSetString(PS_Tensor* tensor, int64_t index, const char* bytes, size_t length, PS_Status* status);
+PS_EXPORT void PS_TensorSetString(PS_Tensor* tensor, int64_t index, const char* bytes,
+                                  size_t length, PS_Status* status);
 /* The bytes of element `index`; NULL on error. */
-PS_EXPORT const char* PS_TensorString(const PS_Tensor* tensor, int64_t index, size_t* length, PS_Status* status);
+PS_EXPORT const char* PS_TensorString(const PS_Tensor* tensor, int64_t index, size_t* length,
+                                      PS_Status* status);
 
 /* ---- graphs ---- */
 
@@ -87,7 +94,8 @@ PS_EXPORT PS_Graph* PS_NewGraph(void);
 /* REQUIRES: its sessions are gone. */
 PS_EXPORT void PS_DeleteGraph(PS_Graph* graph);
 /* Adds the nodes of a serialized GraphDef. On error the graph is as before. */
-PS_EXPORT void PS_GraphImport(PS_Graph* graph, const void* graph_def, size_t bytes, PS_Status* status);
+PS_EXPORT void PS_GraphImport(PS_Graph* graph, const void* graph_def, size_t bytes,
+                              PS_Status* status);
 /* A serialized GraphDef, to be freed with PS_Free; NULL on error. */
 PS_EXPORT void* PS_GraphExport(const PS_Graph* graph, size_t* bytes, PS_Status* status);
 PS_EXPORT void PS_Free(void* memory);
@@ -102,12 +110,14 @@ PS_EXPORT void PS_NodeAttrType(PS_NodeBuilder* builder, const char* name, PS_DTy
 PS_EXPORT void PS_NodeAttrInt(PS_NodeBuilder* builder, const char* name, int64_t value);
 PS_EXPORT void PS_NodeAttrFloat(PS_NodeBuilder* builder, const char* name, float value);
 PS_EXPORT void PS_NodeAttrBool(PS_NodeBuilder* builder, const char* name, int value);
-PS_EXPORT void PS_NodeAttrString(PS_NodeBuilder* builder, const char* name, const char* bytes, size_t length);
+PS_EXPORT void PS_NodeAttrString(PS_NodeBuilder* builder, const char* name, const char* bytes,
+                                 size_t length);
 /* A negative extent is unknown; rank -1 is an unknown rank. */
-PS_EXPORT void PS_NodeAttrShape(PS_NodeBuilder* builder, const char* name, const int64_t* dims, int rank);
+PS_EXPORT void PS_NodeAttrShape(PS_NodeBuilder* builder, const char* name, const int64_t* dims,
+                                int rank);
 PS_EXPORT void PS_NodeAttrTensor(PS_NodeBuilder* builder, const char* name, const PS_Tensor* value);
-/* Checks and adds the node, and deletes the builder in any case. The name may have got a suffix: it is returned, and lives
- * as long as the graph; NULL on error. */
+/* Checks and adds the node, and deletes the builder in any case. The name may have got a suffix: it
+ * is returned, and lives as long as the graph; NULL on error. */
 PS_EXPORT const char* PS_FinishNode(PS_NodeBuilder* builder, PS_Status* status);
 
 /* ---- sessions ---- */
@@ -121,14 +131,17 @@ typedef struct PS_SessionOptions {
 } PS_SessionOptions;
 
 /* `options` may be NULL. The graph must outlive the session. */
-PS_EXPORT PS_Session* PS_NewSession(PS_Graph* graph, const PS_SessionOptions* options, PS_Status* status);
+PS_EXPORT PS_Session* PS_NewSession(PS_Graph* graph, const PS_SessionOptions* options,
+                                    PS_Status* status);
 /* Cancels the steps in flight and waits for them. */
 PS_EXPORT void PS_DeleteSession(PS_Session* session);
-/* Runs a step. Feeds and fetches are "node:output", targets "node". On success `fetched` holds a new tensor for each fetch,
- * which the caller deletes; on error it is all NULL. timeout_ms 0: none. */
-PS_EXPORT void PS_SessionRun(PS_Session* session, const char* const* feed_names, PS_Tensor* const* feeds, int num_feeds,
-                             const char* const* fetch_names, PS_Tensor** fetched, int num_fetches,
-                             const char* const* target_names, int num_targets, int64_t timeout_ms, PS_Status* status);
+/* Runs a step. Feeds and fetches are "node:output", targets "node". On success `fetched` holds a
+ * new tensor for each fetch, which the caller deletes; on error it is all NULL. timeout_ms 0: none.
+ */
+PS_EXPORT void PS_SessionRun(PS_Session* session, const char* const* feed_names,
+                             PS_Tensor* const* feeds, int num_feeds, const char* const* fetch_names,
+                             PS_Tensor** fetched, int num_fetches, const char* const* target_names,
+                             int num_targets, int64_t timeout_ms, PS_Status* status);
 
 #ifdef __cplusplus
 }

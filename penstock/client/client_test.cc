@@ -54,7 +54,8 @@ TEST(Client, ErrorsCiteTheUsersLine) {
     EXPECT_EQ(error.code(), Code::kInvalidArgument);
     EXPECT_NE(text.find("[2,3] vs [4,5]"), std::string::npos) << text;
     EXPECT_NE(text.find("client_test.cc:" + std::to_string(line_of_a)), std::string::npos) << text;
-    EXPECT_NE(text.find("client_test.cc:" + std::to_string(line_of_a + 2)), std::string::npos) << text;
+    EXPECT_NE(text.find("client_test.cc:" + std::to_string(line_of_a + 2)), std::string::npos)
+        << text;
   }
   EXPECT_EQ(g.FindNode("AddV2"), kNoNode);  // nothing was left behind
 }

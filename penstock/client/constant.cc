@@ -9,7 +9,8 @@ NodeId AddConstant(Graph& graph, const Tensor& value, CallSite site) {
   return AddNode(graph, std::move(spec), site);
 }
 
-NodeId AddPlaceholder(Graph& graph, DType dtype, const Shape& shape, std::string_view name, CallSite site) {
+NodeId AddPlaceholder(Graph& graph, DType dtype, const Shape& shape, std::string_view name,
+                      CallSite site) {
   NodeSpec spec;
   spec.op = "Placeholder";
   spec.name = name;

@@ -9,7 +9,8 @@ namespace penstock {
 
 namespace client_internal {
 NodeId AddConstant(Graph& graph, const Tensor& value, CallSite site);
-NodeId AddPlaceholder(Graph& graph, DType dtype, const Shape& shape, std::string_view name, CallSite site);
+NodeId AddPlaceholder(Graph& graph, DType dtype, const Shape& shape, std::string_view name,
+                      CallSite site);
 }  // namespace client_internal
 
 template <class T>
@@ -31,9 +32,10 @@ Output<T> Constant(Graph& graph, const Shape& shape, T value, CallSite site = Ca
 
 // A value that each step feeds. A dimension of -1 may differ from step to step.
 template <class T>
-Output<T> Placeholder(Graph& graph, const Shape& shape = Shape::Unknown(), std::string_view name = "Placeholder",
-                      CallSite site = CallSite::Here()) {
-  return Output<T>(graph, {client_internal::AddPlaceholder(graph, kDTypeOf<T>, shape, name, site), 0});
+Output<T> Placeholder(Graph& graph, const Shape& shape = Shape::Unknown(),
+                      std::string_view name = "Placeholder", CallSite site = CallSite::Here()) {
+  return Output<T>(graph,
+                   {client_internal::AddPlaceholder(graph, kDTypeOf<T>, shape, name, site), 0});
 }
 
 }  // namespace penstock

@@ -13,7 +13,8 @@ namespace penstock {
 class Error : public std::runtime_error {
  public:
   explicit Error(Status status, CallSite site = {})
-      : std::runtime_error((site.known() ? site.ToString() + ": " : std::string()) + status.ToString()),
+      : std::runtime_error((site.known() ? site.ToString() + ": " : std::string()) +
+                           status.ToString()),
         status_(std::move(status)) {}
 
   const Status& status() const { return status_; }

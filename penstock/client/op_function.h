@@ -10,8 +10,9 @@
 #include "penstock/client/output.h"
 #include "penstock/graph/op.h"
 
-// The typed call of an op, deduced from its struct: MatMul(a, b, {.transpose_b = true}). A wrong arity, a wrong element
-// type or a misspelt attribute does not compile; a wrong shape throws when the node is made, naming both lines.
+// The typed call of an op, deduced from its struct: MatMul(a, b, {.transpose_b = true}). A wrong
+// arity, a wrong element type or a misspelt attribute does not compile; a wrong shape throws when
+// the node is made, naming both lines.
 
 namespace penstock {
 namespace client_internal {
@@ -50,8 +51,9 @@ inline constexpr bool kAccepts = std::is_same_v<Declared, T>;
 template <FixedString Name, class T>
 inline constexpr bool kAccepts<TypeVar<Name>, T> = true;
 template <FixedString Name, class... Ts, class T>
-  requires(sizeof...(Ts) > 0)
-inline constexpr bool kAccepts<TypeVar<Name, Ts...>, T> = (std::is_same_v<Ts, T> || ...);
+requires(sizeof...(Ts) >
+         0) inline constexpr bool kAccepts<TypeVar<Name, Ts...>, T> = (std::is_same_v<Ts, T> ||
+                                                                       ...);
 template <FixedString Name, class D, class... Ts, class T>
 inline constexpr bool kAccepts<TypeVarOr<Name, D, Ts...>, T> = (std::is_same_v<Ts, T> || ...);
 template <FixedString Number, class Declared, int Minimum, class T>
@@ -66,8 +68,8 @@ struct Unlisted<List<Number, Declared, Minimum>> {
   using Type = Declared;
 };
 
-// The element type of an output: that of the first input declared with the same type variable; the default of one that has
-// a default; itself when fixed.
+// The element type of an output: that of the first input declared with the same type variable; the
+// default of one that has a default; itself when fixed.
 template <class Declared, class Ins, class Elements>
 struct ResultType {
   using Type = Declared;
@@ -78,17 +80,18 @@ struct ResultType<TypeVarOr<Name, D, Ts...>, Ins, Elements> {
 };
 template <FixedString Name, class... Ts, class In0, class... Ins, class E0, class... Es>
 struct ResultType<TypeVar<Name, Ts...>, std::tuple<In0, Ins...>, std::tuple<E0, Es...>> {
-  using Type = typename std::conditional_t<std::is_same_v<typename Unlisted<typename In0::Type>::Type, TypeVar<Name, Ts...>>,
-                                           ResultType<E0, void, void>,
-                                           ResultType<TypeVar<Name, Ts...>, std::tuple<Ins...>, std::tuple<Es...>>>::Type;
+  using Type = typename std::conditional_t<
+      std::is_same_v<typename Unlisted<typename In0::Type>::Type, TypeVar<Name, Ts...>>,
+      ResultType<E0, void, void>,
+      ResultType<TypeVar<Name, Ts...>, std::tuple<Ins...>, std::tuple<Es...>>>::Type;
 };
 
 template <class... Args>
-auto InputsOf(Signature<Args...>)
-    -> decltype(std::tuple_cat(std::declval<std::conditional_t<Args::kIsInput, std::tuple<Args>, std::tuple<>>>()...));
+auto InputsOf(Signature<Args...>) -> decltype(std::tuple_cat(
+    std::declval<std::conditional_t<Args::kIsInput, std::tuple<Args>, std::tuple<>>>()...));
 template <class... Args>
-auto OutputsOf(Signature<Args...>)
-    -> decltype(std::tuple_cat(std::declval<std::conditional_t<Args::kIsInput, std::tuple<>, std::tuple<Args>>>()...));
+auto OutputsOf(Signature<Args...>) -> decltype(std::tuple_cat(
+    std::declval<std::conditional_t<Args::kIsInput, std::tuple<>, std::tuple<Args>>>()...));
 
 template <class O>
 void AppendInput(NodeSpec& spec, const O& output) {
@@ -112,7 +115,8 @@ Graph& GraphOf(const std::vector<O>& outputs) {
 NodeId AddNode(Graph& graph, NodeSpec spec, CallSite site);
 
 template <class Op>
-NodeId AddOp(Graph& graph, const Op& op, std::vector<OutputRef> inputs, CallSite site, std::string_view name = "") {
+NodeId AddOp(Graph& graph, const Op& op, std::vector<OutputRef> inputs, CallSite site,
+             std::string_view name = "") {
   NodeSpec spec;
   spec.op = Op::kName;
   spec.name = name;
@@ -130,19 +134,20 @@ struct OpFunction {
   static constexpr size_t kInputs = std::tuple_size_v<Inputs>;
 
   template <class A>
-    requires(kInputs == 1)
-  auto operator()(const A& a, Op op = {}, CallSite site = CallSite::Here()) const {
+  requires(kInputs == 1) auto operator()(const A& a, Op op = {},
+                                         CallSite site = CallSite::Here()) const {
     return Call(op, site, client_internal::AsOutput(a));
   }
   template <class A, class B>
-    requires(kInputs == 2)
-  auto operator()(const A& a, const B& b, Op op = {}, CallSite site = CallSite::Here()) const {
+  requires(kInputs == 2) auto operator()(const A& a, const B& b, Op op = {},
+                                         CallSite site = CallSite::Here()) const {
     return Call(op, site, client_internal::AsOutput(a), client_internal::AsOutput(b));
   }
   template <class A, class B, class C>
-    requires(kInputs == 3)
-  auto operator()(const A& a, const B& b, const C& c, Op op = {}, CallSite site = CallSite::Here()) const {
-    return Call(op, site, client_internal::AsOutput(a), client_internal::AsOutput(b), client_internal::AsOutput(c));
+  requires(kInputs == 3) auto operator()(const A& a, const B& b, const C& c, Op op = {},
+                                         CallSite site = CallSite::Here()) const {
+    return Call(op, site, client_internal::AsOutput(a), client_internal::AsOutput(b),
+                client_internal::AsOutput(c));
   }
 
  private:
@@ -161,7 +166,9 @@ struct OpFunction {
 
   template <class Elements, size_t... I>
   static void CheckTypes(std::index_sequence<I...>) {
-    static_assert((client_internal::kAccepts<typename std::tuple_element_t<I, Inputs>::Type, std::tuple_element_t<I, Elements>> && ...),
+    static_assert((client_internal::kAccepts<typename std::tuple_element_t<I, Inputs>::Type,
+                                             std::tuple_element_t<I, Elements>> &&
+                   ...),
                   "the op does not take this element type here");
   }
 
@@ -171,10 +178,13 @@ struct OpFunction {
       return Operation(graph, node);
     } else if constexpr (sizeof...(I) == 1) {
       using Out0 = std::tuple_element_t<0, Outputs>;
-      return Output<typename client_internal::ResultType<typename Out0::Type, Inputs, Elements>::Type>(graph, {node, 0});
+      return Output<
+          typename client_internal::ResultType<typename Out0::Type, Inputs, Elements>::Type>(
+          graph, {node, 0});
     } else {
       return std::tuple(
-          Output<typename client_internal::ResultType<typename std::tuple_element_t<I, Outputs>::Type, Inputs, Elements>::Type>(
+          Output<typename client_internal::ResultType<
+              typename std::tuple_element_t<I, Outputs>::Type, Inputs, Elements>::Type>(
               graph, {node, static_cast<int32_t>(I)})...);
     }
   }

@@ -14,7 +14,9 @@ NodeId Add(Graph& graph, std::string_view op, std::vector<OutputRef> inputs) {
 
 }  // namespace
 
-NodeId AddBinary(Graph& graph, std::string_view op, OutputRef a, OutputRef b) { return Add(graph, op, {a, b}); }
+NodeId AddBinary(Graph& graph, std::string_view op, OutputRef a, OutputRef b) {
+  return Add(graph, op, {a, b});
+}
 NodeId AddUnary(Graph& graph, std::string_view op, OutputRef a) { return Add(graph, op, {a}); }
 
 }  // namespace penstock::client_internal

@@ -12,8 +12,9 @@
 #include "penstock/ops/matmul.h"
 #include "penstock/ops/select.h"
 
-// Typed calls of ops whose inputs are all outputs: a name each, everything else is deduced from the op's struct. They
-// are values, so an activation can be handed to a layer. Ops that take axes, sizes or a target type are in array_ops.h.
+// Typed calls of ops whose inputs are all outputs: a name each, everything else is deduced from the
+// op's struct. They are values, so an activation can be handed to a layer. Ops that take axes,
+// sizes or a target type are in array_ops.h.
 
 namespace penstock {
 

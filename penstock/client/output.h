@@ -19,7 +19,8 @@ class Operation {
   NodeId node_ = kNoNode;
 };
 
-// A value that a graph will compute, of element type T. A handle: copy it freely; the graph must outlive it.
+// A value that a graph will compute, of element type T. A handle: copy it freely; the graph must
+// outlive it.
 template <class T>
 class Output {
  public:

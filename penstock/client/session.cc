@@ -12,7 +12,8 @@ Session::Session(const Graph& graph, const SessionOptions& options) : graph_(&gr
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
-std::vector<Tensor> Session::RunRefs(Feeds feeds, std::vector<OutputRef> fetches, std::vector<NodeId> targets) {
+std::vector<Tensor> Session::RunRefs(Feeds feeds, std::vector<OutputRef> fetches,
+                                     std::vector<NodeId> targets) {
   CallableSpec spec;
   spec.fetches = std::move(fetches);
   spec.targets = std::move(targets);
@@ -25,8 +26,9 @@ std::vector<Tensor> Session::RunRefs(Feeds feeds, std::vector<OutputRef> fetches
 }
 
 std::vector<Tensor> Session::Run(const std::vector<std::pair<std::string, Tensor>>& feeds,
-                                 const std::vector<std::string>& fetches, const std::vector<std::string>& targets,
-                                 const RunOptions& options, RunMetadata* metadata) {
+                                 const std::vector<std::string>& fetches,
+                                 const std::vector<std::string>& targets, const RunOptions& options,
+                                 RunMetadata* metadata) {
   CallableSpec spec;
   std::vector<Tensor> values;
   for (const auto& [name, value] : feeds) {

@@ -19,11 +19,13 @@ namespace penstock {
 class Feed {
  public:
   template <class T>
-  Feed(const Output<T>& output, const Array<T>& value) : output_(output.ref()), value_(value.tensor()) {}
+  Feed(const Output<T>& output, const Array<T>& value)
+      : output_(output.ref()), value_(value.tensor()) {}
   template <class T>
   Feed(const Output<T>& output, const std::vector<T>& value) : Feed(output, Array<T>(value)) {}
   template <class T>
-  Feed(const Output<T>& output, const std::type_identity_t<T>& value) : Feed(output, Array<T>(value)) {}
+  Feed(const Output<T>& output, const std::type_identity_t<T>& value)
+      : Feed(output, Array<T>(value)) {}
   // Checked when the step runs.
   template <class T>
   Feed(const Output<T>& output, Tensor value) : output_(output.ref()), value_(std::move(value)) {}
@@ -54,19 +56,23 @@ struct SessionOptions {
 };
 
 // Runs steps of a graph. The graph must outlive it; nodes may be added between steps.
-// Threads: Run may be called concurrently; steps then run at the same time and meet only in variables.
+// Threads: Run may be called concurrently; steps then run at the same time and meet only in
+// variables.
 class Session {
  public:
   explicit Session(const Graph& graph, const SessionOptions& options = {});
   ~Session();
   Session(Session&&) noexcept;
 
-  // Runs what the fetches and targets need and returns the fetched values, each as an Array of its type:
+  // Runs what the fetches and targets need and returns the fetched values, each as an Array of its
+  // type:
   //   auto [loss_value, hits] = session.Run({{x, batch}}, Fetch(loss, correct), train_step);
   template <class... Ts, class... Targets>
-  std::tuple<Array<Ts>...> Run(Feeds feeds, const Fetches<Ts...>& fetches, const Targets&... targets) {
+  std::tuple<Array<Ts>...> Run(Feeds feeds, const Fetches<Ts...>& fetches,
+                               const Targets&... targets) {
     std::vector<OutputRef> refs;
-    std::apply([&](const auto&... output) { (refs.push_back(output.ref()), ...); }, fetches.outputs);
+    std::apply([&](const auto&... output) { (refs.push_back(output.ref()), ...); },
+               fetches.outputs);
     std::vector<Tensor> values = RunRefs(feeds, std::move(refs), {Operation(targets).node()...});
     return Unpack<Ts...>(std::move(values), std::index_sequence_for<Ts...>());
   }
@@ -88,9 +94,10 @@ class Session {
   void Run(const Operation& target) { Run({}, target); }
 
   // The same for graphs only known at run time: names are "node:port", targets "node".
-  std::vector<Tensor> Run(const std::vector<std::pair<std::string, Tensor>>& feeds, const std::vector<std::string>& fetches,
-                          const std::vector<std::string>& targets = {}, const RunOptions& options = {},
-                          RunMetadata* metadata = nullptr);
+  std::vector<Tensor> Run(const std::vector<std::pair<std::string, Tensor>>& feeds,
+                          const std::vector<std::string>& fetches,
+                          const std::vector<std::string>& targets = {},
+                          const RunOptions& options = {}, RunMetadata* metadata = nullptr);
 
   // Compiles a signature now; the result is called with the feeds in order.
   template <class... Ts>
@@ -103,7 +110,8 @@ class Session {
   SessionBackend& backend() { return *backend_; }
 
  private:
-  std::vector<Tensor> RunRefs(Feeds feeds, std::vector<OutputRef> fetches, std::vector<NodeId> targets);
+  std::vector<Tensor> RunRefs(Feeds feeds, std::vector<OutputRef> fetches,
+                              std::vector<NodeId> targets);
   template <class... Ts, size_t... I>
   static std::tuple<Array<Ts>...> Unpack(std::vector<Tensor> values, std::index_sequence<I...>) {
     return std::tuple<Array<Ts>...>(Array<Ts>(std::move(values[I]))...);
@@ -124,7 +132,8 @@ class Session::Callable {
   template <class... Values>
   std::tuple<Array<Ts>...> operator()(const Values&... values) const {
     const Tensor feeds[] = {static_cast<const Tensor&>(values)..., Tensor()};
-    return Unpack<Ts...>(OrThrow(session_->backend_->RunCallable(handle_, {feeds, sizeof...(Values)}, session_->options_, nullptr)),
+    return Unpack<Ts...>(OrThrow(session_->backend_->RunCallable(
+                             handle_, {feeds, sizeof...(Values)}, session_->options_, nullptr)),
                          std::index_sequence_for<Ts...>());
   }
 
@@ -134,10 +143,12 @@ class Session::Callable {
 };
 
 template <class... Ts>
-Session::Callable<Ts...> Session::Compile(const std::vector<OutputRef>& feeds, const Fetches<Ts...>& fetches) {
+Session::Callable<Ts...> Session::Compile(const std::vector<OutputRef>& feeds,
+                                          const Fetches<Ts...>& fetches) {
   CallableSpec spec;
   spec.feeds = feeds;
-  std::apply([&](const auto&... output) { (spec.fetches.push_back(output.ref()), ...); }, fetches.outputs);
+  std::apply([&](const auto&... output) { (spec.fetches.push_back(output.ref()), ...); },
+             fetches.outputs);
   return Callable<Ts...>(this, OrThrow(backend_->MakeCallable(spec)));
 }
 

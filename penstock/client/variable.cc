@@ -3,7 +3,8 @@
 namespace penstock {
 namespace client_internal {
 
-NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name, CallSite site) {
+NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name,
+                   CallSite site) {
   NodeSpec handle;
   handle.op = "VarHandleOp";
   handle.name = name;
@@ -13,11 +14,13 @@ NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_vie
   SetAttr(graph.node(node).attrs, "shared_name", graph.node(node).name);
   graph.node(node).decoded = OrThrow(graph.Redecode(node), site);
   graph.collections["variables"].push_back(node);
-  graph.collections["initializers"].push_back(UpdateVariable(graph, "AssignVariableOp", node, initial, site));
+  graph.collections["initializers"].push_back(
+      UpdateVariable(graph, "AssignVariableOp", node, initial, site));
   return node;
 }
 
-OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& shape, CallSite site) {
+OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& shape,
+                       CallSite site) {
   NodeSpec read;
   read.op = "ReadVariableOp";
   read.name = graph.node(handle).name + "/Read";
@@ -28,7 +31,8 @@ OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& sh
   return {node, 0};
 }
 
-NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value, CallSite site) {
+NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value,
+                      CallSite site) {
   NodeSpec update;
   update.op = op;
   update.name = graph.node(handle).name + "/" + std::string(op);
@@ -39,7 +43,8 @@ NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRe
 }  // namespace client_internal
 
 Operation Group(const std::vector<Operation>& operations, CallSite site) {
-  if (operations.empty()) throw Error(InvalidArgument("a group needs at least one operation"), site);
+  if (operations.empty())
+    throw Error(InvalidArgument("a group needs at least one operation"), site);
   Graph& graph = operations.front().graph();
   NodeSpec spec;
   spec.op = "NoOp";

@@ -18,8 +18,10 @@ class Variable {
   using Element = T;
 
   // Initialized by InitVariables(graph) to `initial`.
-  Variable(Graph& graph, Output<T> initial, std::string_view name = "Variable", CallSite site = CallSite::Here());
-  Variable(Graph& graph, const Array<T>& initial, std::string_view name = "Variable", CallSite site = CallSite::Here())
+  Variable(Graph& graph, Output<T> initial, std::string_view name = "Variable",
+           CallSite site = CallSite::Here());
+  Variable(Graph& graph, const Array<T>& initial, std::string_view name = "Variable",
+           CallSite site = CallSite::Here())
       : Variable(graph, Constant(graph, initial), name, site) {}
 
   Graph& graph() const { return *graph_; }
@@ -31,7 +33,9 @@ class Variable {
   Output<T> Read(CallSite site = CallSite::Here()) const;
   Output<T> AsOutput() const { return Read(CallSite{}); }
   operator Output<T>() const { return AsOutput(); }
-  Operation Assign(Output<T> value, CallSite site = CallSite::Here()) const { return Update("AssignVariableOp", value, site); }
+  Operation Assign(Output<T> value, CallSite site = CallSite::Here()) const {
+    return Update("AssignVariableOp", value, site);
+  }
   Operation AssignAdd(Output<T> delta, CallSite site = CallSite::Here()) const {
     return Update("AssignAddVariableOp", delta, site);
   }
@@ -48,9 +52,11 @@ class Variable {
 };
 
 namespace client_internal {
-NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name, CallSite site);
+NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name,
+                   CallSite site);
 OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& shape, CallSite site);
-NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value, CallSite site);
+NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value,
+                      CallSite site);
 }  // namespace client_internal
 
 template <class T>
@@ -61,12 +67,14 @@ Variable<T>::Variable(Graph& graph, Output<T> initial, std::string_view name, Ca
 
 template <class T>
 Output<T> Variable<T>::Read(CallSite site) const {
-  return Output<T>(*graph_, client_internal::ReadVariable(*graph_, handle_, kDTypeOf<T>, shape_, site));
+  return Output<T>(*graph_,
+                   client_internal::ReadVariable(*graph_, handle_, kDTypeOf<T>, shape_, site));
 }
 
 template <class T>
 Operation Variable<T>::Update(std::string_view op, Output<T> value, CallSite site) const {
-  return Operation(*graph_, client_internal::UpdateVariable(*graph_, op, handle_, value.ref(), site));
+  return Operation(*graph_,
+                   client_internal::UpdateVariable(*graph_, op, handle_, value.ref(), site));
 }
 
 // Runs after all of these have run.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -33,20 +34,28 @@ class FusibleOps {
   explicit FusibleOps(const OpInfo& fused) : fused_(fused) {}
 
   bool Contains(const Graph& graph, const Node& node) {
-    if (!node.op->traits.elementwise || !node.op->traits.pure || node.outputs.size() != 1 ||
-        node.inputs.empty() || node.inputs.size() > kMaxArity) {
+    if (!node.op->traits.pure || node.outputs.size() != 1 || node.inputs.empty() ||
+        node.inputs.size() > kMaxArity || !HasDefaultsOnly(node)) {
       return false;
     }
-    std::string key = node.op_name();
-    for (const OutputRef& input : node.inputs) key += ' ' + TypeName(graph.output(input).dtype);
-    key += ' ' + TypeName(node.outputs[0].dtype);
-    const auto [it, is_new] = known_.emplace(key, false);
+    uint32_t types = static_cast<uint32_t>(node.outputs[0].dtype);
+    for (const OutputRef& input : node.inputs) {
+      types = types << 8 | static_cast<uint32_t>(graph.output(input).dtype);
+    }
+    const auto [it, is_new] = known_[node.op].emplace(types, false);
     if (is_new) it->second = Ask(graph, node);
     return it->second;
   }
 
  private:
-  static std::string TypeName(DType dtype) { return std::string(ToString(dtype)); }
+  // An instruction is an op and its types.
+  static bool HasDefaultsOnly(const Node& node) {
+    return std::all_of(
+        node.op->def.attrs.begin(), node.op->def.attrs.end(), [&](const AttrDef& def) {
+          const AttrValue* value = def.kind == "type" ? nullptr : FindAttr(node.attrs, def.name);
+          return value == nullptr || (def.default_value && *value == *def.default_value);
+        });
+  }
 
   bool Ask(const Graph& graph, const Node& node) const {
     std::vector<DType> types;
@@ -67,7 +76,7 @@ class FusibleOps {
   }
 
   const OpInfo& fused_;
-  std::unordered_map<std::string, bool> known_;
+  std::unordered_map<const OpInfo*, std::map<uint32_t, bool>> known_;  // by op and types
 };
 
 // Finds regions; see Note [regions].
@@ -76,7 +85,10 @@ class Regions {
   Regions(const Graph& graph, std::vector<NodeId> order, FusibleOps& ops)
       : graph_(graph),
         order_(std::move(order)),
-        classes_(graph, order_),
+        classes_(graph, order_,
+                 [&](const Node& node) {
+                   return node.op->traits.elementwise || ops.Contains(graph, node);
+                 }),
         position_(static_cast<size_t>(graph.num_nodes()), -1),
         eligible_(position_.size(), 0),
         level_(position_.size(), 0),

@@ -24,8 +24,8 @@ std::vector<std::string> DisabledByEnvironment() {
     if (name.empty()) continue;
     if (name == "all") return known;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      Log(LogLevel::kWarning, Format("PENSTOCK_DISABLE_PASSES names no pass: {} (there are {})", Printable(name),
-                                     AttrValue(known).ToString()));
+      Log(LogLevel::kWarning, Format("PENSTOCK_DISABLE_PASSES names no pass: {} (there are {})",
+                                     Printable(name), AttrValue(known).ToString()));
       continue;
     }
     names.push_back(name);
@@ -38,8 +38,8 @@ void PrintGraph(std::string_view pass, std::string_view when, const Graph& graph
   static const char* const mode = std::getenv("PENSTOCK_PRINT_PASSES");
   if (mode == nullptr || *mode == '\0') return;
   const std::string text = std::string_view(mode) == "dot" ? graph.ToDot() : graph.ToText();
-  std::fprintf(stderr, "# %.*s %.*s\n%s", static_cast<int>(when.size()), when.data(), static_cast<int>(pass.size()),
-               pass.data(), text.c_str());
+  std::fprintf(stderr, "# %.*s %.*s\n%s", static_cast<int>(when.size()), when.data(),
+               static_cast<int>(pass.size()), pass.data(), text.c_str());
 }
 
 }  // namespace
@@ -62,12 +62,14 @@ Status PassRunner::operator()(std::string_view name, const std::function<Status(
   report.nodes_before = graph_->num_live_nodes();
   const auto start = std::chrono::steady_clock::now();
   TRY(pass(*graph_));
-  report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   report.nodes_after = graph_->num_live_nodes();
   reports_.push_back(report);
   if (options_.observer) options_.observer(name, "after", *graph_);
   PrintGraph(name, "after", *graph_);
-  if (Status status = graph_->Verify(); !status.ok()) return status.Annotate(Format("after pass {}", name));
+  if (Status status = graph_->Verify(); !status.ok())
+    return status.Annotate(Format("after pass {}", name));
   return OkStatus();
 }
 

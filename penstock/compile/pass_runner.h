@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// Runs passes on one graph: times each, shows the graph to the observer, verifies the result, and leaves out what is
-// switched off.
+// Runs passes on one graph: times each, shows the graph to the observer, verifies the result, and
+// leaves out what is switched off.
 class PassRunner {
  public:
   PassRunner(Graph* graph, const CompileOptions& options);

@@ -4,19 +4,21 @@
 #include "penstock/graph/graph.h"
 #include "penstock/graph/schedule.h"
 
-// The passes, each a function that rewrites a graph in place. A pass leaves names of surviving nodes alone, keeps control
-// dependencies, and never touches _Arg and _Retval nodes but to rewire their inputs.
+// The passes, each a function that rewrites a graph in place. A pass leaves names of surviving
+// nodes alone, keeps control dependencies, and never touches _Arg and _Retval nodes but to rewire
+// their inputs.
 
 namespace penstock {
 
-// The part of `graph` that the fetches and targets need and the feeds do not replace, in a new graph. Its collection
-// "targets" names nodes that run although nobody reads them.
+// The part of `graph` that the fetches and targets need and the feeds do not replace, in a new
+// graph. Its collection "targets" names nodes that run although nobody reads them.
 Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
 // Runs every shape rule again: feeds and folding may have made shapes more specific.
 Status InferShapes(Graph& graph);
 // Replaces nodes whose inputs are all constants by their value.
 Status FoldConstants(Graph& graph, const Evaluator& evaluator);
-// Takes out nodes that change nothing, and shortens what undoes or repeats itself. Results keep their bits.
+// Takes out nodes that change nothing, and shortens what undoes or repeats itself. Results keep
+// their bits.
 Status Simplify(Graph& graph);
 // Merges nodes that compute the same.
 Status MergeCommonSubexpressions(Graph& graph);
@@ -24,7 +26,8 @@ Status MergeCommonSubexpressions(Graph& graph);
 Status FuseElementwise(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads);
-// Gives values of known size a place in the step's arena, reusing places and writing in place where it may.
+// Gives values of known size a place in the step's arena, reusing places and writing in place where
+// it may.
 Status PlanMemory(const Graph& graph, Schedule& schedule);
 
 }  // namespace penstock

@@ -5,9 +5,12 @@
 
 namespace penstock {
 
-std::vector<std::string> OptionalPasses() { return {"fold", "simplify", "merge", "fuse", "memory"}; }
+std::vector<std::string> OptionalPasses() {
+  return {"fold", "simplify", "merge", "fuse", "memory"};
+}
 
-Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, const CompileOptions& options) {
+Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
+                         const CompileOptions& options) {
   Compiled out{Graph(graph.registry()), {}, {}};
   PassRunner run(&out.graph, options);
   TRY(run("prune", [&](Graph& g) -> Status {
@@ -15,7 +18,8 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, cons
     return OkStatus();
   }));
   TRY(run("infer", InferShapes));
-  if (options.evaluator) TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
+  if (options.evaluator)
+    TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
   TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
   TRY(run("fuse", FuseElementwise));

@@ -13,7 +13,8 @@
 namespace penstock {
 
 // Runs one node on constant inputs: how folding computes without seeing devices.
-using Evaluator = std::function<Result<std::vector<Tensor>>(const Node& node, const std::vector<Tensor>& inputs)>;
+using Evaluator =
+    std::function<Result<std::vector<Tensor>>(const Node& node, const std::vector<Tensor>& inputs)>;
 
 // What a pass did, for those who want to see.
 struct PassReport {
@@ -24,7 +25,8 @@ struct PassReport {
 };
 
 struct CompileOptions {
-  // Passes that are left out, by name; "prune", "infer" and "schedule" always run. PENSTOCK_DISABLE_PASSES adds to it.
+  // Passes that are left out, by name; "prune", "infer" and "schedule" always run.
+  // PENSTOCK_DISABLE_PASSES adds to it.
   std::vector<std::string> disabled_passes;
   // Called around each pass with its name, "before" or "after", and the graph.
   std::function<void(std::string_view pass, std::string_view when, const Graph& graph)> observer;
@@ -47,7 +49,8 @@ struct Compiled {
 };
 
 // Applies the passes in their order. The order is pipeline.cc's; each result is verified.
-Result<Compiled> Compile(const Graph& graph, const CompileRequest& request, const CompileOptions& options);
+Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
+                         const CompileOptions& options);
 
 // The names of the passes that can be left out, in order.
 std::vector<std::string> OptionalPasses();

@@ -15,7 +15,8 @@ struct RefHash {
 using ArgOf = std::unordered_map<OutputRef, int, RefHash>;
 
 // The nodes that must run, in the order of their ids.
-std::vector<NodeId> NeededNodes(const Graph& graph, const CompileRequest& request, const ArgOf& fed) {
+std::vector<NodeId> NeededNodes(const Graph& graph, const CompileRequest& request,
+                                const ArgOf& fed) {
   std::vector<uint8_t> needed(graph.num_nodes(), 0);
   std::vector<NodeId> stack;
   auto visit = [&](NodeId id) {
@@ -65,10 +66,11 @@ Result<Graph> Prune(const Graph& graph, const CompileRequest& request) {
   std::vector<NodeId> args;
   for (size_t i = 0; i < request.feeds.size(); ++i) {
     const OutputInfo& info = graph.output(request.feeds[i]);
-    TRY_ASSIGN(const NodeId arg, out.AddNode({.op = "_Arg",
-                                              .name = "_arg_" + graph.node(request.feeds[i].node).name,
-                                              .attrs = {{"T", info.dtype}, {"index", static_cast<int64_t>(i)}},
-                                              .site = graph.node(request.feeds[i].node).site}));
+    TRY_ASSIGN(const NodeId arg,
+               out.AddNode({.op = "_Arg",
+                            .name = "_arg_" + graph.node(request.feeds[i].node).name,
+                            .attrs = {{"T", info.dtype}, {"index", static_cast<int64_t>(i)}},
+                            .site = graph.node(request.feeds[i].node).site}));
     out.node(arg).outputs[0].shape = info.shape;
     args.push_back(arg);
   }

@@ -23,8 +23,9 @@ double CostOf(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-// Nodes run beside each other only where that pays: when dear nodes that do not wait for one another make up more than
-// the hand-overs cost. A chain, or a graph of cheap nodes, is one sequence; a dear node uses the threads inside itself.
+// Nodes run beside each other only where that pays: when dear nodes that do not wait for one
+// another make up more than the hand-overs cost. A chain, or a graph of cheap nodes, is one
+// sequence; a dear node uses the threads inside itself.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
   Schedule schedule;
   TRY_ASSIGN(schedule.order, graph.TopologicalOrder());
@@ -42,7 +43,8 @@ Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
     longest = std::max(longest, finish[id]);
     if (cost > kHandOverCycles) total += cost;
   }
-  if (threads > 1 && total > 2 * kHandOverCycles && total > 1.5 * longest) schedule.sequential = false;
+  if (threads > 1 && total > 2 * kHandOverCycles && total > 1.5 * longest)
+    schedule.sequential = false;
   return schedule;
 }
 

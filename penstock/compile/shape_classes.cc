@@ -1,6 +1,7 @@
 #include "penstock/compile/shape_classes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock {
 
@@ -14,8 +15,11 @@ bool Absorbs(const Shape& big, const Shape& small) {
   return true;
 }
 
-ShapeClasses::ShapeClasses(const Graph& graph, const std::vector<NodeId>& order)
-    : graph_(graph), first_(static_cast<size_t>(graph.num_nodes()), 0) {
+ShapeClasses::ShapeClasses(const Graph& graph, const std::vector<NodeId>& order,
+                           Predicate is_elementwise)
+    : graph_(graph),
+      is_elementwise_(std::move(is_elementwise)),
+      first_(static_cast<size_t>(graph.num_nodes()), 0) {
   classes_.reserve(order.size());
   for (const NodeId id : order) {
     const Node& node = graph.node(id);
@@ -26,7 +30,7 @@ ShapeClasses::ShapeClasses(const Graph& graph, const std::vector<NodeId>& order)
 
 int32_t ShapeClasses::ClassOf(const Node& node, const OutputInfo& output) {
   if (output.shape.IsFullyKnown()) return ClassOfFullShape(output.shape);
-  if (!node.op->traits.elementwise) return num_classes_++;
+  if (!is_elementwise_(node)) return num_classes_++;
   for (const OutputRef& big : node.inputs) {
     const bool absorbs_all =
         std::all_of(node.inputs.begin(), node.inputs.end(), [&](const OutputRef& other) {

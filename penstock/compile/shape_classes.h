@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,8 +18,10 @@ bool Absorbs(const Shape& big, const Shape& small);
 // through an element-wise node it is that of the input which absorbs the others.
 class ShapeClasses {
  public:
+  using Predicate = std::function<bool(const Node& node)>;
+
   // `order` is a topological one.
-  ShapeClasses(const Graph& graph, const std::vector<NodeId>& order);
+  ShapeClasses(const Graph& graph, const std::vector<NodeId>& order, Predicate is_elementwise);
 
   // Outputs of equal class have equal shapes.
   int32_t operator[](OutputRef ref) const { return classes_[Index(ref)]; }
@@ -32,6 +35,7 @@ class ShapeClasses {
   int32_t ClassOfFullShape(const Shape& shape);
 
   const Graph& graph_;
+  const Predicate is_elementwise_;
   int32_t num_classes_ = 0;
   std::vector<int32_t> first_;  // by node: where its outputs begin
   std::vector<int32_t> classes_;

@@ -22,14 +22,16 @@ class Allocator {
   };
 
   virtual ~Allocator() = default;
-  // Memory of at least `bytes`, aligned to kAlignment; null when the limit or the machine does not allow it.
+  // Memory of at least `bytes`, aligned to kAlignment; null when the limit or the machine does not
+  // allow it.
   virtual void* Allocate(size_t bytes) = 0;
   // REQUIRES: `memory` came from Allocate(bytes).
   virtual void Deallocate(void* memory, size_t bytes) = 0;
   virtual Stats stats() const { return {}; }
 };
 
-// Plain aligned memory of the process, uncounted: for values that belong to no device yet, such as constants of a graph.
+// Plain aligned memory of the process, uncounted: for values that belong to no device yet, such as
+// constants of a graph.
 Allocator* HostAllocator();
 
 }  // namespace penstock

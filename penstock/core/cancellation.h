@@ -10,10 +10,10 @@
 
 namespace penstock {
 
-// Carries the wish to stop to everything that works for one step. Kernels that wait register a callback; kernels that
-// work long poll IsCancelled().
-// Threads: all methods may be called concurrently. Callbacks run on the cancelling thread, never under mu_.
-// Invariant: a callback runs at most once, and not after Deregister returned true.
+// Carries the wish to stop to everything that works for one step. Kernels that wait register a
+// callback; kernels that work long poll IsCancelled(). Threads: all methods may be called
+// concurrently. Callbacks run on the cancelling thread, never under mu_. Invariant: a callback runs
+// at most once, and not after Deregister returned true.
 class Cancellation {
  public:
   using Token = uint64_t;
@@ -23,11 +23,13 @@ class Cancellation {
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
   // Why, or OK while nobody has cancelled.
   Status status() const;
-  // Calls `callback` when cancelled. Returns 0, and does not keep it, when that has already happened.
+  // Calls `callback` when cancelled. Returns 0, and does not keep it, when that has already
+  // happened.
   Token Register(std::function<void()> callback);
   // True when the callback was removed before it ran; false when it ran or is about to.
   bool Deregister(Token token);
-  // The same, and waits for a callback that is running on another thread: afterwards nothing it uses is touched.
+  // The same, and waits for a callback that is running on another thread: afterwards nothing it
+  // uses is touched.
   void DeregisterAndWait(Token token);
 
  private:

@@ -4,8 +4,8 @@
 
 namespace penstock::internal {
 
-// Prints what was streamed into it and aborts when destroyed. For broken invariants alone: nothing that a client, a file
-// or a peer can send may reach it.
+// Prints what was streamed into it and aborts when destroyed. For broken invariants alone: nothing
+// that a client, a file or a peer can send may reach it.
 class CheckFailure {
  public:
   CheckFailure(const char* file, int line, const char* condition);
@@ -18,8 +18,8 @@ class CheckFailure {
 
 }  // namespace penstock::internal
 
-#define CHECK(condition)     \
+#define CHECK(condition)      \
   if (condition) [[likely]] { \
-  } else                     \
+  } else                      \
     ::penstock::internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 #define CHECK_EQ(a, b) CHECK((a) == (b)) << (a) << " vs " << (b) << " "

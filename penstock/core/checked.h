@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-// Size arithmetic that data can reach goes through these: nothing is multiplied or allocated unchecked.
+// Size arithmetic that data can reach goes through these: nothing is multiplied or allocated
+// unchecked.
 inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   int64_t out;
   if (__builtin_mul_overflow(a, b, &out)) return std::nullopt;

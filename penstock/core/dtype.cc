@@ -14,7 +14,8 @@ constexpr auto kRows = [] {
   struct {
     Row rows[kNumDTypes];
   } table;
-#define PENSTOCK_ROW(type, value, text) table.rows[static_cast<int>(DType::value)] = {text, sizeof(type)};
+#define PENSTOCK_ROW(type, value, text) \
+  table.rows[static_cast<int>(DType::value)] = {text, sizeof(type)};
   PENSTOCK_DTYPES(PENSTOCK_ROW)
 #undef PENSTOCK_ROW
   return table;
@@ -34,7 +35,8 @@ size_t SizeOf(DType dtype) { return RowOf(dtype).size; }
 std::optional<DType> ParseDType(std::string_view name) {
   std::string lower;
   if (name.starts_with("DT_")) {
-    for (const char c : name.substr(3)) lower.push_back(static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c));
+    for (const char c : name.substr(3))
+      lower.push_back(static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c));
     name = lower;
   }
   if (name == "float32") return DType::kFloat;
@@ -55,8 +57,10 @@ bool IsInteger(DType dtype) {
     case DType::kUint8:
     case DType::kUint16:
     case DType::kUint32:
-    case DType::kUint64: return true;
-    default: return false;
+    case DType::kUint64:
+      return true;
+    default:
+      return false;
   }
 }
 

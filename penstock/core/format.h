@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// One argument of Format, already turned into text. Types take part by being a number, a string, or by having
-// `std::string ToString() const`.
+// One argument of Format, already turned into text. Types take part by being a number, a string, or
+// by having `std::string ToString() const`.
 class FormatArg {
  public:
   FormatArg(std::string_view text) : text_(text) {}
@@ -20,15 +20,14 @@ class FormatArg {
   FormatArg(double value);
   FormatArg(float value) : FormatArg(static_cast<double>(value)) {}
   template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  FormatArg(I value) : text_(std::to_string(value)) {}
+  requires(!std::same_as<I, bool>) FormatArg(I value) : text_(std::to_string(value)) {}
   template <class E>
-    requires std::is_enum_v<E> && requires(E e) { ToString(e); }
+  requires std::is_enum_v<E> && requires(E e) { ToString(e); }
   FormatArg(E value) : text_(ToString(value)) {}
   template <class V>
-    requires requires(const V& v) {
-      { v.ToString() } -> std::convertible_to<std::string>;
-    }
+  requires requires(const V& v) {
+    { v.ToString() } -> std::convertible_to<std::string>;
+  }
   FormatArg(const V& value) : text_(value.ToString()) {}
 
   const std::string& text() const { return text_; }
@@ -37,7 +36,8 @@ class FormatArg {
   std::string text_;
 };
 
-// Replaces each "{}" of `pattern` by the next argument. A surplus on either side is kept visible, never an error.
+// Replaces each "{}" of `pattern` by the next argument. A surplus on either side is kept visible,
+// never an error.
 std::string FormatText(std::string_view pattern, std::initializer_list<FormatArg> args);
 
 template <class... Args>
@@ -45,8 +45,8 @@ std::string Format(std::string_view pattern, const Args&... args) {
   return FormatText(pattern, {FormatArg(args)...});
 }
 
-// Cuts `text` to `limit` bytes and escapes what a terminal or a log should not see: names in messages come from files
-// and peers.
+// Cuts `text` to `limit` bytes and escapes what a terminal or a log should not see: names in
+// messages come from files and peers.
 std::string Printable(std::string_view text, size_t limit = 200);
 
 }  // namespace penstock

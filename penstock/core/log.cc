@@ -31,7 +31,8 @@ void Log(LogLevel level, std::string_view line) {
   MutexLock lock(sink.mu);
   if (sink.function) return sink.function(level, line);
   static constexpr const char* kNames[] = {"info", "warning", "error"};
-  std::fprintf(stderr, "penstock: %s: %.*s\n", kNames[static_cast<int>(level)], static_cast<int>(line.size()), line.data());
+  std::fprintf(stderr, "penstock: %s: %.*s\n", kNames[static_cast<int>(level)],
+               static_cast<int>(line.size()), line.data());
 }
 
 void SetLogSink(std::function<void(LogLevel, std::string_view)> sink) {

@@ -8,7 +8,8 @@ namespace penstock {
 
 enum class LogLevel { kInfo = 0, kWarning = 1, kError = 2 };
 
-// Writes one line to the process-wide sink (standard error unless set). TF_CPP_MIN_LOG_LEVEL hides lower levels.
+// Writes one line to the process-wide sink (standard error unless set). TF_CPP_MIN_LOG_LEVEL hides
+// lower levels.
 void Log(LogLevel level, std::string_view line);
 
 // Replaces the sink; an empty function restores standard error.

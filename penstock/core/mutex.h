@@ -27,7 +27,10 @@ class PENSTOCK_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
 
 class PENSTOCK_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) PENSTOCK_THREAD_ATTRIBUTE(acquire_capability(mutex)) : mutex_(mutex) { mutex_.Lock(); }
+  explicit MutexLock(Mutex& mutex) PENSTOCK_THREAD_ATTRIBUTE(acquire_capability(mutex))
+      : mutex_(mutex) {
+    mutex_.Lock();
+  }
   ~MutexLock() PENSTOCK_THREAD_ATTRIBUTE(release_capability()) { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
@@ -44,7 +47,8 @@ class CondVar {
     lock.release();
   }
   // Returns false when `deadline` passed.
-  bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline) REQUIRES_LOCK(mutex) {
+  bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
+      REQUIRES_LOCK(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     const bool in_time = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
     lock.release();

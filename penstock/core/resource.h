@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// State that nodes share: a variable, a queue, a table. Owned by a container of the state registry and by the handles
-// that point at it.
+// State that nodes share: a variable, a queue, a table. Owned by a container of the state registry
+// and by the handles that point at it.
 class Resource {
  public:
   virtual ~Resource() = default;
@@ -21,7 +21,8 @@ class Resource {
   virtual size_t MemoryBytes() const { return 0; }
 };
 
-// An element of a resource tensor: names the state by device, container and name, and points at it once it was found.
+// An element of a resource tensor: names the state by device, container and name, and points at it
+// once it was found.
 class ResourceHandle {
  public:
   std::string device;

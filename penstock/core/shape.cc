@@ -24,10 +24,12 @@ Result<Shape> Shape::Make(std::span<const int64_t> dims) {
   // An extent of zero hides no overflow: the others must still multiply.
   int64_t product = 1;
   for (const int64_t dim : dims) {
-    if (dim < kUnknownDim) return InvalidArgument("a dimension must be at least -1 (unknown), got {}", dim);
+    if (dim < kUnknownDim)
+      return InvalidArgument("a dimension must be at least -1 (unknown), got {}", dim);
     if (dim <= 0) continue;
     const auto next = CheckedMul(product, dim);
-    if (!next) return InvalidArgument("shape {} has more elements than fit in 64 bits", Shape(dims));
+    if (!next)
+      return InvalidArgument("shape {} has more elements than fit in 64 bits", Shape(dims));
     product = *next;
   }
   return Shape(dims);
@@ -67,7 +69,9 @@ std::optional<int64_t> Shape::CheckedNumElements() const {
   return empty ? 0 : product;
 }
 
-Shape Shape::Slice(int begin, int end) const { return Shape(dims().subspan(begin, std::max(0, end - begin))); }
+Shape Shape::Slice(int begin, int end) const {
+  return Shape(dims().subspan(begin, std::max(0, end - begin)));
+}
 
 bool Shape::IsCompatibleWith(const Shape& other) const {
   if (rank_ < 0 || other.rank_ < 0) return true;

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-// The extent of a tensor. A dimension may be unknown (kUnknownDim), and so may the rank. Values at run time are
-// always fully known; partial shapes are what inference works on.
+// The extent of a tensor. A dimension may be unknown (kUnknownDim), and so may the rank. Values at
+// run time are always fully known; partial shapes are what inference works on.
 class Shape {
  public:
   static constexpr int64_t kUnknownDim = -1;
@@ -23,7 +23,8 @@ class Shape {
   // A scalar.
   Shape() = default;
   // Any negative extent means unknown.
-  Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  Shape(std::initializer_list<int64_t> dims)
+      : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
   // REQUIRES: at most kMaxRank dims. Data from outside goes through Make.
   explicit Shape(std::span<const int64_t> dims);
   explicit Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
@@ -33,7 +34,8 @@ class Shape {
     return shape;
   }
   static Shape UnknownOfRank(int rank);
-  // Checks rank and, for known dims, that the product fits in an int64. A dim of -1 is unknown, below is an error.
+  // Checks rank and, for known dims, that the product fits in an int64. A dim of -1 is unknown,
+  // below is an error.
   static Result<Shape> Make(std::span<const int64_t> dims);
 
   Shape(const Shape& other) { CopyFrom(other); }
@@ -61,7 +63,9 @@ class Shape {
   int64_t operator[](int axis) const { return data()[axis]; }
   void set_dim(int axis, int64_t extent) { data()[axis] = extent < 0 ? kUnknownDim : extent; }
   void Append(int64_t extent);
-  std::span<const int64_t> dims() const { return {data(), static_cast<size_t>(rank_ < 0 ? 0 : rank_)}; }
+  std::span<const int64_t> dims() const {
+    return {data(), static_cast<size_t>(rank_ < 0 ? 0 : rank_)};
+  }
 
   bool IsFullyKnown() const;
   bool IsScalar() const { return rank_ == 0; }

@@ -34,7 +34,8 @@ enum class Code : int {
 // "INVALID_ARGUMENT" and so on.
 std::string_view ToString(Code code);
 
-// Success, or a code with a message for a person. Success is a null pointer: free to make, copy and test.
+// Success, or a code with a message for a person. Success is a null pointer: free to make, copy and
+// test.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -69,9 +70,9 @@ inline Status OkStatus() { return Status(); }
 // A message is at most this long; what a peer or file put into it cannot fill a log.
 inline constexpr size_t kMaxMessageBytes = 4096;
 
-#define PENSTOCK_STATUS_MAKER(name)                                         \
-  template <class... Args>                                                  \
-  Status name(std::string_view pattern, const Args&... args) {              \
+#define PENSTOCK_STATUS_MAKER(name)                                          \
+  template <class... Args>                                                   \
+  Status name(std::string_view pattern, const Args&... args) {               \
     return Status(Code::k##name, FormatText(pattern, {FormatArg(args)...})); \
   }
 PENSTOCK_STATUS_MAKER(Cancelled)
@@ -128,17 +129,20 @@ Status TakeStatus(Result<T>&& result) {
 }  // namespace penstock
 
 // Returns from the enclosing function when `expr` (a Status or a Result) is an error.
-#define TRY(...)                                                                                   \
-  do {                                                                                             \
-    if (auto try_status_ = ::penstock::internal::TakeStatus(__VA_ARGS__); !try_status_.ok()) [[unlikely]] \
-      return try_status_;                                                                          \
+#define TRY(...)                                                                             \
+  do {                                                                                       \
+    if (auto try_status_ = ::penstock::internal::TakeStatus(__VA_ARGS__); !try_status_.ok()) \
+        [[unlikely]]                                                                         \
+      return try_status_;                                                                    \
   } while (false)
 
 // Declares or assigns `lhs` from a Result, or returns its error.
-#define TRY_ASSIGN(lhs, ...) PENSTOCK_TRY_ASSIGN_(PENSTOCK_CAT_(try_result_, __LINE__), lhs, __VA_ARGS__)
+#define TRY_ASSIGN(lhs, ...) \
+  PENSTOCK_TRY_ASSIGN_(PENSTOCK_CAT_(try_result_, __LINE__), lhs, __VA_ARGS__)
 #define PENSTOCK_CAT_(a, b) PENSTOCK_CAT2_(a, b)
 #define PENSTOCK_CAT2_(a, b) a##b
-#define PENSTOCK_TRY_ASSIGN_(result, lhs, ...)         \
-  auto result = (__VA_ARGS__);                         \
-  if (!result.ok()) [[unlikely]] return result.status(); \
+#define PENSTOCK_TRY_ASSIGN_(result, lhs, ...) \
+  auto result = (__VA_ARGS__);                 \
+  if (!result.ok()) [[unlikely]]               \
+    return result.status();                    \
   lhs = *std::move(result)

@@ -23,14 +23,19 @@ class PlainHostAllocator final : public Allocator {
 template <class F>
 void WithObjectType(DType dtype, F f) {
   switch (dtype) {
-    case DType::kString: return f(static_cast<std::string*>(nullptr));
-    case DType::kResource: return f(static_cast<ResourceHandle*>(nullptr));
-    case DType::kVariant: return f(static_cast<Variant*>(nullptr));
-    default: return;
+    case DType::kString:
+      return f(static_cast<std::string*>(nullptr));
+    case DType::kResource:
+      return f(static_cast<ResourceHandle*>(nullptr));
+    case DType::kVariant:
+      return f(static_cast<Variant*>(nullptr));
+    default:
+      return;
   }
 }
 
-// The header of an allocated tensor lies at the front of its block, so that a tensor costs one allocation.
+// The header of an allocated tensor lies at the front of its block, so that a tensor costs one
+// allocation.
 class AllocatedBuffer final : public Buffer {
  public:
   static constexpr size_t kHeader = Allocator::kAlignment;
@@ -48,7 +53,10 @@ class AllocatedBuffer final : public Buffer {
 
  private:
   AllocatedBuffer(Allocator* allocator, DType dtype, int64_t count, size_t bytes)
-      : Buffer(reinterpret_cast<char*>(this) + kHeader, bytes, &Free), allocator_(allocator), count_(count), dtype_(dtype) {}
+      : Buffer(reinterpret_cast<char*>(this) + kHeader, bytes, &Free),
+        allocator_(allocator),
+        count_(count),
+        dtype_(dtype) {}
 
   static void Free(Buffer* base) {
     auto* buffer = static_cast<AllocatedBuffer*>(base);
@@ -71,11 +79,14 @@ static_assert(sizeof(AllocatedBuffer) <= AllocatedBuffer::kHeader);
 class ForeignBuffer final : public Buffer {
  public:
   ForeignBuffer(void* data, size_t bytes, std::function<void()> release)
-      : Buffer(data, bytes, [](Buffer* base) {
-          auto* buffer = static_cast<ForeignBuffer*>(base);
-          if (buffer->owner_) buffer->owner_();
-          delete buffer;
-        }, /*foreign=*/true),
+      : Buffer(
+            data, bytes,
+            [](Buffer* base) {
+              auto* buffer = static_cast<ForeignBuffer*>(base);
+              if (buffer->owner_) buffer->owner_();
+              delete buffer;
+            },
+            /*foreign=*/true),
         owner_(std::move(release)) {}
 
  private:
@@ -101,12 +112,14 @@ Result<Tensor> Tensor::Make(Allocator* allocator, DType dtype, const Shape& shap
   if (size == 0) return InvalidArgument("cannot allocate a tensor of dtype {}", dtype);
   const auto bytes = CheckedMul(*count, static_cast<int64_t>(size));
   if (!bytes || *bytes > INT64_MAX / 2) {
-    return InvalidArgument("a tensor of dtype {} and shape {} is too large to address", dtype, shape);
+    return InvalidArgument("a tensor of dtype {} and shape {} is too large to address", dtype,
+                           shape);
   }
   auto* buffer = AllocatedBuffer::New(allocator, dtype, *count, static_cast<size_t>(*bytes));
   if (buffer == nullptr) {
-    return ResourceExhausted("out of memory allocating {} bytes for a tensor of dtype {} and shape {}", *bytes, dtype,
-                             shape);
+    return ResourceExhausted(
+        "out of memory allocating {} bytes for a tensor of dtype {} and shape {}", *bytes, dtype,
+        shape);
   }
   Tensor tensor = Borrowed(dtype, shape, buffer->data());
   tensor.buffer_ = buffer;
@@ -119,7 +132,8 @@ Tensor::Tensor(DType dtype, const Shape& shape) {
   *this = *std::move(made);
 }
 
-Tensor Tensor::FromMemory(DType dtype, const Shape& shape, void* data, std::function<void()> release) {
+Tensor Tensor::FromMemory(DType dtype, const Shape& shape, void* data,
+                          std::function<void()> release) {
   Tensor tensor = Borrowed(dtype, shape, data);
   tensor.buffer_ = new ForeignBuffer(data, tensor.bytes(), std::move(release));
   return tensor;
@@ -133,7 +147,8 @@ Tensor Tensor::Reshaped(const Shape& shape) const {
 }
 
 Tensor Tensor::Rows(int64_t begin, int64_t end) const {
-  CHECK(shape_.rank() >= 1 && begin >= 0 && begin <= end && end <= shape_.dim(0)) << begin << ".." << end;
+  CHECK(shape_.rank() >= 1 && begin >= 0 && begin <= end && end <= shape_.dim(0))
+      << begin << ".." << end;
   Tensor out = *this;
   const int64_t rows = shape_.dim(0);
   const size_t row_bytes = rows == 0 ? 0 : bytes() / static_cast<size_t>(rows);
@@ -165,9 +180,12 @@ Tensor Tensor::Clone() const {
 
 std::string ElementToString(const Tensor& tensor, int64_t index) {
   switch (tensor.dtype()) {
-    case DType::kString: return "\"" + Printable(tensor.data<std::string>()[index]) + "\"";
-    case DType::kResource: return tensor.data<ResourceHandle>()[index].ToString();
-    case DType::kVariant: return "<variant>";
+    case DType::kString:
+      return "\"" + Printable(tensor.data<std::string>()[index]) + "\"";
+    case DType::kResource:
+      return tensor.data<ResourceHandle>()[index].ToString();
+    case DType::kVariant:
+      return "<variant>";
     case DType::kComplex64: {
       const complex64 v = tensor.data<complex64>()[index];
       return "(" + NumberToString(v.real()) + "," + NumberToString(v.imag()) + ")";
@@ -176,28 +194,37 @@ std::string ElementToString(const Tensor& tensor, int64_t index) {
       const complex128 v = tensor.data<complex128>()[index];
       return "(" + NumberToString(v.real()) + "," + NumberToString(v.imag()) + ")";
     }
-    case DType::kQint8: return NumberToString(tensor.data<qint8>()[index].value);
-    case DType::kQuint8: return NumberToString(tensor.data<quint8>()[index].value);
-    case DType::kQint16: return NumberToString(tensor.data<qint16>()[index].value);
-    case DType::kQuint16: return NumberToString(tensor.data<quint16>()[index].value);
-    case DType::kQint32: return NumberToString(tensor.data<qint32>()[index].value);
-    case DType::kHalf: return NumberToString(static_cast<float>(tensor.data<half>()[index]));
-    case DType::kBfloat16: return NumberToString(static_cast<float>(tensor.data<bfloat16>()[index]));
+    case DType::kQint8:
+      return NumberToString(tensor.data<qint8>()[index].value);
+    case DType::kQuint8:
+      return NumberToString(tensor.data<quint8>()[index].value);
+    case DType::kQint16:
+      return NumberToString(tensor.data<qint16>()[index].value);
+    case DType::kQuint16:
+      return NumberToString(tensor.data<quint16>()[index].value);
+    case DType::kQint32:
+      return NumberToString(tensor.data<qint32>()[index].value);
+    case DType::kHalf:
+      return NumberToString(static_cast<float>(tensor.data<half>()[index]));
+    case DType::kBfloat16:
+      return NumberToString(static_cast<float>(tensor.data<bfloat16>()[index]));
 #define PENSTOCK_NUMBER(type, value) \
-  case DType::value: return NumberToString(tensor.data<type>()[index]);
-    PENSTOCK_NUMBER(float, kFloat)
-    PENSTOCK_NUMBER(double, kDouble)
-    PENSTOCK_NUMBER(bool, kBool)
-    PENSTOCK_NUMBER(int8_t, kInt8)
-    PENSTOCK_NUMBER(int16_t, kInt16)
-    PENSTOCK_NUMBER(int32_t, kInt32)
-    PENSTOCK_NUMBER(int64_t, kInt64)
-    PENSTOCK_NUMBER(uint8_t, kUint8)
-    PENSTOCK_NUMBER(uint16_t, kUint16)
-    PENSTOCK_NUMBER(uint32_t, kUint32)
-    PENSTOCK_NUMBER(uint64_t, kUint64)
+  case DType::value:                 \
+    return NumberToString(tensor.data<type>()[index]);
+      PENSTOCK_NUMBER(float, kFloat)
+      PENSTOCK_NUMBER(double, kDouble)
+      PENSTOCK_NUMBER(bool, kBool)
+      PENSTOCK_NUMBER(int8_t, kInt8)
+      PENSTOCK_NUMBER(int16_t, kInt16)
+      PENSTOCK_NUMBER(int32_t, kInt32)
+      PENSTOCK_NUMBER(int64_t, kInt64)
+      PENSTOCK_NUMBER(uint8_t, kUint8)
+      PENSTOCK_NUMBER(uint16_t, kUint16)
+      PENSTOCK_NUMBER(uint32_t, kUint32)
+      PENSTOCK_NUMBER(uint64_t, kUint64)
 #undef PENSTOCK_NUMBER
-    case DType::kInvalid: break;
+    case DType::kInvalid:
+      break;
   }
   return "?";
 }

@@ -28,8 +28,11 @@ class Buffer {
       : data_(data), bytes_(bytes), release_(release), foreign_(foreign) {}
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() {
-    // The last owner must see what the others wrote before it frees: release on the way down, acquire at zero.
-    if (refs_.load(std::memory_order_acquire) == 1 || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) release_(this);
+    // The last owner must see what the others wrote before it frees: release on the way down,
+    // acquire at zero.
+    if (refs_.load(std::memory_order_acquire) == 1 ||
+        refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      release_(this);
   }
   bool IsUnique() const { return refs_.load(std::memory_order_acquire) == 1; }
   void* data() const { return data_; }
@@ -47,17 +50,17 @@ class Buffer {
   const bool foreign_;
 };
 
-// A dense value: dtype, full shape, and a counted buffer that slices share. 64 bytes; copying is cheap and shares.
-// A default Tensor holds nothing: not initialized().
-// Threads: distinct Tensor objects may be used concurrently, also when they share a buffer that nobody writes.
+// A dense value: dtype, full shape, and a counted buffer that slices share. 64 bytes; copying is
+// cheap and shares. A default Tensor holds nothing: not initialized(). Threads: distinct Tensor
+// objects may be used concurrently, also when they share a buffer that nobody writes.
 class Tensor {
  public:
   Tensor() = default;
-  // Plain host memory; zero-filled only where elements have constructors (strings). Aborts when the shape is not fully
-  // known or memory runs out: sizes that come from data go through Make.
+  // Plain host memory; zero-filled only where elements have constructors (strings). Aborts when the
+  // shape is not fully known or memory runs out: sizes that come from data go through Make.
   Tensor(DType dtype, const Shape& shape);
-  // Checks the size before it allocates: InvalidArgument for shapes that are not full or too large to address,
-  // ResourceExhausted when `allocator` refuses.
+  // Checks the size before it allocates: InvalidArgument for shapes that are not full or too large
+  // to address, ResourceExhausted when `allocator` refuses.
   static Result<Tensor> Make(Allocator* allocator, DType dtype, const Shape& shape);
   // One value.
   template <class T>
@@ -69,8 +72,10 @@ class Tensor {
   static Tensor FromValues(const Shape& shape, std::initializer_list<T> values) {
     return FromValues<T>(shape, std::span<const T>(values.begin(), values.size()));
   }
-  // A view of memory that the caller owns; `release` runs when the last tensor that shares it is gone.
-  static Tensor FromMemory(DType dtype, const Shape& shape, void* data, std::function<void()> release);
+  // A view of memory that the caller owns; `release` runs when the last tensor that shares it is
+  // gone.
+  static Tensor FromMemory(DType dtype, const Shape& shape, void* data,
+                           std::function<void()> release);
   // A view without ownership: the step's arena keeps the memory. REQUIRES: it outlives the tensor.
   static Tensor Borrowed(DType dtype, const Shape& shape, void* data) {
     Tensor tensor;
@@ -80,11 +85,15 @@ class Tensor {
     return tensor;
   }
 
-  Tensor(const Tensor& other) : shape_(other.shape_), data_(other.data_), buffer_(other.buffer_), dtype_(other.dtype_) {
+  Tensor(const Tensor& other)
+      : shape_(other.shape_), data_(other.data_), buffer_(other.buffer_), dtype_(other.dtype_) {
     if (buffer_) buffer_->Ref();
   }
   Tensor(Tensor&& other) noexcept
-      : shape_(std::move(other.shape_)), data_(other.data_), buffer_(other.buffer_), dtype_(other.dtype_) {
+      : shape_(std::move(other.shape_)),
+        data_(other.data_),
+        buffer_(other.buffer_),
+        dtype_(other.dtype_) {
     other.buffer_ = nullptr;
     other.data_ = nullptr;
     other.dtype_ = DType::kInvalid;
@@ -139,18 +148,24 @@ class Tensor {
 
   // The same elements under another shape. REQUIRES: equal number of elements.
   Tensor Reshaped(const Shape& shape) const;
-  // Rows [begin, end) of axis 0, sharing the buffer. REQUIRES: rank >= 1 and 0 <= begin <= end <= dim(0).
+  // Rows [begin, end) of axis 0, sharing the buffer. REQUIRES: rank >= 1 and 0 <= begin <= end <=
+  // dim(0).
   Tensor Rows(int64_t begin, int64_t end) const;
   // Reads the bytes as another plain type of the same size.
   Tensor BitcastTo(DType dtype) const;
   // A tensor with memory of its own.
   Tensor Clone() const;
-  // True when nobody else shares the buffer: it may be overwritten in place. Borrowed memory and memory that the caller of
-  // FromMemory owns are never the tensor's own.
-  bool OwnsUniquely() const { return buffer_ != nullptr && !buffer_->foreign() && buffer_->IsUnique(); }
-  bool SharesBufferWith(const Tensor& other) const { return buffer_ != nullptr && buffer_ == other.buffer_; }
+  // True when nobody else shares the buffer: it may be overwritten in place. Borrowed memory and
+  // memory that the caller of FromMemory owns are never the tensor's own.
+  bool OwnsUniquely() const {
+    return buffer_ != nullptr && !buffer_->foreign() && buffer_->IsUnique();
+  }
+  bool SharesBufferWith(const Tensor& other) const {
+    return buffer_ != nullptr && buffer_ == other.buffer_;
+  }
   bool IsBorrowed() const { return initialized() && buffer_ == nullptr; }
-  // True when the tensor may be kept as it is: its memory lasts as long as the tensor, and no one writes it meanwhile.
+  // True when the tensor may be kept as it is: its memory lasts as long as the tensor, and no one
+  // writes it meanwhile.
   bool MayBeKept() const { return buffer_ != nullptr && !buffer_->foreign(); }
 
   // "float [2] {1, 2}", with at most `limit` elements.

@@ -33,9 +33,12 @@ TEST(Tensor, StringsAreConstructedAndDestroyed) {
 }
 
 TEST(Tensor, MakeChecksSizes) {
-  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kFloat, Shape{-1}).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kDouble, Shape{INT64_MAX / 4}).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kInvalid, Shape{1}).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kFloat, Shape{-1}).status().code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kDouble, Shape{INT64_MAX / 4}).status().code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(Tensor::Make(HostAllocator(), DType::kInvalid, Shape{1}).status().code(),
+            Code::kInvalidArgument);
   EXPECT_TRUE(Tensor::Make(HostAllocator(), DType::kFloat, Shape{0, 5}).ok());
 }
 

@@ -81,8 +81,9 @@ void ThreadPool::WorkerLoop() {
 
 namespace {
 
-// Ranges of one ParallelFor call, claimed one by one by whoever comes. Helpers that come late find nothing left, so the
-// caller waits only for ranges that somebody is working on. Lives until the last helper has left.
+// Ranges of one ParallelFor call, claimed one by one by whoever comes. Helpers that come late find
+// nothing left, so the caller waits only for ranges that somebody is working on. Lives until the
+// last helper has left.
 class SharedRanges {
  public:
   SharedRanges(int64_t n, int64_t range, FunctionRef<void(int64_t, int64_t)> body)
@@ -125,9 +126,11 @@ constexpr double kMinRangeCycles = 40'000;
 
 int ParallelFor::threads() const { return pool_ == nullptr ? 1 : pool_->threads(); }
 
-void ParallelFor::operator()(int64_t n, double cost, FunctionRef<void(int64_t, int64_t)> body, int64_t grain) const {
+void ParallelFor::operator()(int64_t n, double cost, FunctionRef<void(int64_t, int64_t)> body,
+                             int64_t grain) const {
   if (n <= 0) return;
-  const int64_t ranges_by_cost = static_cast<int64_t>(std::min(static_cast<double>(n) * cost / kMinRangeCycles, 1e6));
+  const int64_t ranges_by_cost =
+      static_cast<int64_t>(std::min(static_cast<double>(n) * cost / kMinRangeCycles, 1e6));
   const int64_t ranges = std::min<int64_t>(ranges_by_cost, 4 * threads());
   if (threads() == 1 || ranges <= 1 || !pool_->HasIdleWorker()) return body(0, n);
   const int64_t blocks = (n + grain - 1) / grain;
@@ -141,14 +144,16 @@ void ParallelFor::operator()(int64_t n, double cost, FunctionRef<void(int64_t, i
 
 namespace {
 
-// A positive whole number from an environment variable, or 0. OMP_NUM_THREADS may be a list: its first entry counts.
+// A positive whole number from an environment variable, or 0. OMP_NUM_THREADS may be a list: its
+// first entry counts.
 int ThreadsFromEnvironment(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return 0;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   if (end == text || (*end != '\0' && *end != ',') || value <= 0 || value > 1'000'000) {
-    Log(LogLevel::kWarning, Format("ignoring {}={}: expected a positive number of threads", name, Printable(text)));
+    Log(LogLevel::kWarning,
+        Format("ignoring {}={}: expected a positive number of threads", name, Printable(text)));
     return 0;
   }
   return static_cast<int>(value);
@@ -157,7 +162,8 @@ int ThreadsFromEnvironment(const char* name) {
 int AffinityCores() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return static_cast<int>(std::thread::hardware_concurrency());
   return CPU_COUNT(&set);
 }
 

@@ -11,10 +11,10 @@
 
 namespace penstock {
 
-// The threads of one process, shared by nodes that run beside each other and by the insides of one node. `threads`
-// counts every thread that computes, the caller's included: a pool of n starts n - 1 workers. No thread spins while
-// it waits.
-// Threads: all methods may be called concurrently. The destructor runs what was scheduled, then joins.
+// The threads of one process, shared by nodes that run beside each other and by the insides of one
+// node. `threads` counts every thread that computes, the caller's included: a pool of n starts n -
+// 1 workers. No thread spins while it waits. Threads: all methods may be called concurrently. The
+// destructor runs what was scheduled, then joins.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
@@ -44,9 +44,10 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-// The number of threads this process should compute with, the least of: the flag or option (0: not given), the
-// environment variables PENSTOCK_NUM_THREADS and OMP_NUM_THREADS, the cores of its affinity mask and of its cgroup's
-// quota. A variable that is not a positive number is reported on the log and ignored.
+// The number of threads this process should compute with, the least of: the flag or option (0: not
+// given), the environment variables PENSTOCK_NUM_THREADS and OMP_NUM_THREADS, the cores of its
+// affinity mask and of its cgroup's quota. A variable that is not a positive number is reported on
+// the log and ignored.
 int ThreadBudget(int requested = 0);
 
 }  // namespace penstock

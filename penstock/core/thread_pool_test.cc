@@ -34,10 +34,13 @@ TEST(ParallelFor, CoversEveryItemOnce) {
   for (const int64_t n : {0, 1, 7, 1000, 100'003}) {
     for (const int64_t grain : {1, 64}) {
       std::vector<std::atomic<int>> hits(n);
-      each(n, 1000, [&](int64_t begin, int64_t end) {
-        EXPECT_EQ(begin % grain, 0);
-        for (int64_t i = begin; i < end; ++i) hits[i].fetch_add(1);
-      }, grain);
+      each(
+          n, 1000,
+          [&](int64_t begin, int64_t end) {
+            EXPECT_EQ(begin % grain, 0);
+            for (int64_t i = begin; i < end; ++i) hits[i].fetch_add(1);
+          },
+          grain);
       for (int64_t i = 0; i < n; ++i) ASSERT_EQ(hits[i].load(), 1) << n << " " << i;
     }
   }
@@ -74,7 +77,8 @@ TEST(CancellationConcurrency, CallbacksRunOnceOrNever) {
     Cancellation cancellation;
     std::atomic<int> called{0};
     std::vector<Cancellation::Token> tokens;
-    for (int i = 0; i < 8; ++i) tokens.push_back(cancellation.Register([&] { called.fetch_add(1); }));
+    for (int i = 0; i < 8; ++i)
+      tokens.push_back(cancellation.Register([&] { called.fetch_add(1); }));
     std::thread canceller([&] { cancellation.Cancel(Cancelled("stop")); });
     int removed = 0;
     for (const auto token : tokens) removed += cancellation.Deregister(token) ? 1 : 0;

@@ -14,8 +14,8 @@ namespace penstock {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual const std::string& name() const = 0;      // "/job:localhost/replica:0/task:0/device:CPU:0"
-  virtual std::string_view type() const = 0;        // "CPU"
+  virtual const std::string& name() const = 0;  // "/job:localhost/replica:0/task:0/device:CPU:0"
+  virtual std::string_view type() const = 0;    // "CPU"
   virtual Allocator* allocator() const = 0;
   virtual ThreadPool* pool() const = 0;
   // Shared by all sessions on this device.
@@ -23,8 +23,8 @@ class Device {
 };
 
 struct CpuOptions {
-  int threads = 0;            // 0: ThreadBudget()
-  int64_t memory_limit = 0;   // bytes; 0: none
+  int threads = 0;           // 0: ThreadBudget()
+  int64_t memory_limit = 0;  // bytes; 0: none
   std::string name = "/job:localhost/replica:0/task:0/device:CPU:0";
 };
 std::shared_ptr<Device> MakeCpuDevice(const CpuOptions& options = {});

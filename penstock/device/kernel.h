@@ -27,24 +27,30 @@ struct StepResources {
   int64_t step_id = 0;
 };
 
-// What a kernel sees of its step: inputs, memory, threads. Made by the executor; valid until Compute returns or, for an
-// asynchronous kernel, until `done` is called.
-// Threads: belongs to the kernel while it runs.
+// What a kernel sees of its step: inputs, memory, threads. Made by the executor; valid until
+// Compute returns or, for an asynchronous kernel, until `done` is called. Threads: belongs to the
+// kernel while it runs.
 class KernelContext {
  public:
   int num_inputs() const { return num_inputs_; }
   int num_outputs() const { return num_outputs_; }
   const Tensor& input(int i) const { return *inputs_[i]; }
   // The inputs [begin, begin + count), for list arguments.
-  std::span<Tensor* const> inputs(int begin, int count) const { return {inputs_ + begin, static_cast<size_t>(count)}; }
+  std::span<Tensor* const> inputs(int begin, int count) const {
+    return {inputs_ + begin, static_cast<size_t>(count)};
+  }
 
   // True when this node is the last reader of input i and no one else holds its memory.
-  bool MayOverwrite(int i) const { return i < 64 && (last_use_ >> i & 1) != 0 && inputs_[i]->OwnsUniquely(); }
+  bool MayOverwrite(int i) const {
+    return i < 64 && (last_use_ >> i & 1) != 0 && inputs_[i]->OwnsUniquely();
+  }
   // Takes the input's tensor. REQUIRES: MayOverwrite(i).
   Tensor TakeInput(int i) { return std::move(*inputs_[i]); }
 
   // Memory of the step's device.
-  Result<Tensor> Allocate(DType dtype, const Shape& shape) { return Tensor::Make(step_->allocator, dtype, shape); }
+  Result<Tensor> Allocate(DType dtype, const Shape& shape) {
+    return Tensor::Make(step_->allocator, dtype, shape);
+  }
   // Output i with memory: the place the plan gave it, or new memory.
   Status AllocateOutput(int i, DType dtype, const Shape& shape) {
     if (placed_ && outputs_[i].initialized()) return OkStatus();
@@ -53,7 +59,8 @@ class KernelContext {
   }
   Tensor& output(int i) { return outputs_[i]; }
   void SetOutput(int i, Tensor tensor) { outputs_[i] = std::move(tensor); }
-  // The shapes of the outputs when the compiler has settled them; null when the kernel must infer and check them.
+  // The shapes of the outputs when the compiler has settled them; null when the kernel must infer
+  // and check them.
   const Shape* settled_shapes() const { return settled_; }
   // Marks output i as dead: the branch not taken.
   void SetDead(int i) { dead_outputs_ |= uint64_t{1} << i; }
@@ -114,15 +121,17 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual Status Compute(KernelContext& context) = 0;
-  // Kernels that can wait (queues, Recv) answer true and implement ComputeAsync; Compute is then not called.
+  // Kernels that can wait (queues, Recv) answer true and implement ComputeAsync; Compute is then
+  // not called.
   virtual bool IsAsync() const { return false; }
   virtual void ComputeAsync(KernelContext& context, std::function<void(Status)> done);
 };
 
 // What a kernel is made from.
 struct KernelRequest {
-  std::shared_ptr<const void> op;  // the decoded struct of the op that the factory was registered for
-  std::string node;                // its name, for state that is keyed by it
+  std::shared_ptr<const void>
+      op;            // the decoded struct of the op that the factory was registered for
+  std::string node;  // its name, for state that is keyed by it
   std::span<const DType> inputs;
   std::span<const DType> outputs;
 };
@@ -139,7 +148,8 @@ class KernelRegistry {
   Status Add(std::string_view op, std::string_view device_type, KernelFactory factory);
   bool Has(std::string_view op, std::string_view device_type) const;
   // NotFound when there is none; Unimplemented when there is one, but not for these dtypes.
-  Result<std::unique_ptr<Kernel>> Create(std::string_view op, std::string_view device_type, const KernelRequest& request) const;
+  Result<std::unique_ptr<Kernel>> Create(std::string_view op, std::string_view device_type,
+                                         const KernelRequest& request) const;
 
  private:
   struct Table;

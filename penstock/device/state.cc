@@ -4,14 +4,16 @@ namespace penstock {
 namespace {
 
 std::pair<std::string, std::string> Key(std::string_view container, std::string_view name) {
-  return {std::string(container.empty() ? StateRegistry::kDefaultContainer : container), std::string(name)};
+  return {std::string(container.empty() ? StateRegistry::kDefaultContainer : container),
+          std::string(name)};
 }
 
 }  // namespace
 
 std::string StateVariable::DebugString() const {
   const Tensor value = Read();
-  return value.initialized() ? Format("variable {} {}", dtype_, value.shape()) : Format("variable {} (uninitialized)", dtype_);
+  return value.initialized() ? Format("variable {} {}", dtype_, value.shape())
+                             : Format("variable {} (uninitialized)", dtype_);
 }
 
 size_t StateVariable::MemoryBytes() const {
@@ -19,15 +21,17 @@ size_t StateVariable::MemoryBytes() const {
   return value.initialized() ? value.bytes() : 0;
 }
 
-Result<std::shared_ptr<Resource>> StateRegistry::FindOrMakeResource(std::string_view container, std::string_view name,
-                                                                    const std::function<std::shared_ptr<Resource>()>& make) {
+Result<std::shared_ptr<Resource>> StateRegistry::FindOrMakeResource(
+    std::string_view container, std::string_view name,
+    const std::function<std::shared_ptr<Resource>()>& make) {
   MutexLock lock(mu_);
   std::shared_ptr<Resource>& slot = resources_[Key(container, name)];
   if (slot == nullptr) slot = make();
   return slot;
 }
 
-std::shared_ptr<Resource> StateRegistry::Find(std::string_view container, std::string_view name) const {
+std::shared_ptr<Resource> StateRegistry::Find(std::string_view container,
+                                              std::string_view name) const {
   MutexLock lock(mu_);
   const auto it = resources_.find(Key(container, name));
   return it == resources_.end() ? nullptr : it->second;
@@ -35,7 +39,8 @@ std::shared_ptr<Resource> StateRegistry::Find(std::string_view container, std::s
 
 Status StateRegistry::Remove(std::string_view container, std::string_view name) {
   MutexLock lock(mu_);
-  if (resources_.erase(Key(container, name)) == 0) return NotFound("resource {}/{} does not exist", container, name);
+  if (resources_.erase(Key(container, name)) == 0)
+    return NotFound("resource {}/{} does not exist", container, name);
   generation_.fetch_add(1, std::memory_order_release);
   return OkStatus();
 }
@@ -60,7 +65,8 @@ std::string StateRegistry::DebugString() const {
   std::string out;
   MutexLock lock(mu_);
   for (const auto& [key, resource] : resources_) {
-    out += Format("{}/{}: {}, {} bytes\n", key.first, key.second, resource->DebugString(), resource->MemoryBytes());
+    out += Format("{}/{}: {}, {} bytes\n", key.first, key.second, resource->DebugString(),
+                  resource->MemoryBytes());
   }
   return out;
 }

@@ -17,8 +17,8 @@
 
 namespace penstock {
 
-// A tensor that lives between steps. Readers get the tensor itself, never a copy; a writer that finds it shared gives the
-// variable a new buffer, so what a reader holds does not change under it.
+// A tensor that lives between steps. Readers get the tensor itself, never a copy; a writer that
+// finds it shared gives the variable a new buffer, so what a reader holds does not change under it.
 // Threads: all methods may be called concurrently.
 class StateVariable final : public Resource {
  public:
@@ -34,7 +34,8 @@ class StateVariable final : public Resource {
     MutexLock lock(mu_);
     value_ = std::move(value);
   }
-  // Runs `update` on the value with the lock held. Its buffer is the variable's alone exactly when OwnsUniquely().
+  // Runs `update` on the value with the lock held. Its buffer is the variable's alone exactly when
+  // OwnsUniquely().
   Status Update(FunctionRef<Status(Tensor&)> update) {
     MutexLock lock(mu_);
     return update(value_);
@@ -55,14 +56,17 @@ class StateRegistry {
  public:
   static constexpr std::string_view kDefaultContainer = "localhost";
 
-  // The resource of that name, made by `make` when there is none. InvalidArgument when it is of another kind.
+  // The resource of that name, made by `make` when there is none. InvalidArgument when it is of
+  // another kind.
   template <class R>
   Result<std::shared_ptr<R>> FindOrMake(std::string_view container, std::string_view name,
                                         const std::function<std::shared_ptr<R>()>& make) {
-    TRY_ASSIGN(std::shared_ptr<Resource> found,
-               FindOrMakeResource(container, name, [&]() -> std::shared_ptr<Resource> { return make(); }));
+    TRY_ASSIGN(
+        std::shared_ptr<Resource> found,
+        FindOrMakeResource(container, name, [&]() -> std::shared_ptr<Resource> { return make(); }));
     auto typed = std::dynamic_pointer_cast<R>(found);
-    if (typed == nullptr) return InvalidArgument("resource {}/{} is a {}", container, name, found->DebugString());
+    if (typed == nullptr)
+      return InvalidArgument("resource {}/{} is a {}", container, name, found->DebugString());
     return typed;
   }
   // Null when there is none.
@@ -71,20 +75,22 @@ class StateRegistry {
   Status Remove(std::string_view container, std::string_view name);
   // Drops everything in `container`.
   void Clear(std::string_view container);
-  // Changes whenever something was dropped: what was found under an earlier generation may no longer be the state of
-  // that name.
+  // Changes whenever something was dropped: what was found under an earlier generation may no
+  // longer be the state of that name.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   std::vector<std::string> Containers() const;
   // One line a resource.
   std::string DebugString() const;
 
  private:
-  Result<std::shared_ptr<Resource>> FindOrMakeResource(std::string_view container, std::string_view name,
-                                                       const std::function<std::shared_ptr<Resource>()>& make);
+  Result<std::shared_ptr<Resource>> FindOrMakeResource(
+      std::string_view container, std::string_view name,
+      const std::function<std::shared_ptr<Resource>()>& make);
 
   std::atomic<uint64_t> generation_{0};  // written with mu_ held
   mutable Mutex mu_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<Resource>, std::less<>> resources_ GUARDED_BY(mu_);
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Resource>, std::less<>> resources_
+      GUARDED_BY(mu_);
 };
 
 }  // namespace penstock

@@ -34,7 +34,8 @@ Result<std::vector<Tensor>> ParallelStep::Run() {
       const int32_t slot = plan_.result_slots_[i];
       if (slot < 0 || state_->dead[slot].load(std::memory_order_relaxed) == 0) continue;
       ClearAll();
-      return InvalidArgument("Retval[{}] does not have value: it was on a branch that was not taken", i);
+      return InvalidArgument(
+          "Retval[{}] does not have value: it was on a branch that was not taken", i);
     }
   }
   ClearAll();
@@ -85,7 +86,8 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
     mine.pop_back();
     const PlanNode& plan_node = plan_.nodes_[index];
     const size_t flag = state_->slots.size() + static_cast<size_t>(index);
-    const bool skip = state_->dead[flag].load(std::memory_order_relaxed) != 0 || failed_.load(std::memory_order_relaxed);
+    const bool skip = state_->dead[flag].load(std::memory_order_relaxed) != 0 ||
+                      failed_.load(std::memory_order_relaxed);
     if (plan_node.async && !skip) {
       RunNode(index, queued);
       continue;
@@ -112,7 +114,8 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
       if (status.ok() && request_.cancellation != nullptr && request_.cancellation->IsCancelled()) {
         status = request_.cancellation->status();
       }
-      if (status.ok() && plan_node.kernel != nullptr) status = plan_node.kernel->Compute(builder.context());
+      if (status.ok() && plan_node.kernel != nullptr)
+        status = plan_node.kernel->Compute(builder.context());
       if (request_.trace != nullptr) {
         event.node = plan_node.id;
         event.thread = Trace::ThreadNumber();
@@ -149,21 +152,23 @@ bool ParallelStep::RunNode(int32_t index, int64_t queued) {
       .Outputs(state_->slots.data() + node.first_output, node.num_outputs, false)
       .LastUse(LastUses(node));
   if (node.reads_refs) {
-    if (Status status = ReadVariables(node, inputs, &running->values, &running->pointers); !status.ok()) {
+    if (Status status = ReadVariables(node, inputs, &running->values, &running->pointers);
+        !status.ok()) {
       Finish(index, status, 0);
       return true;
     }
     running->builder.Inputs(running->pointers.data(), node.num_inputs).LastUse(0);
   }
-  node.kernel->ComputeAsync(running->builder.context(), [this, index, running](const Status& status) {
-    if (request_.trace != nullptr) {
-      running->event.node = plan_.nodes_[index].id;
-      running->event.thread = Trace::ThreadNumber();
-      running->event.ended = Trace::Now();
-      request_.trace->Add(running->event);
-    }
-    Finish(index, status, running->builder.TakeDeadOutputs());
-  });
+  node.kernel->ComputeAsync(running->builder.context(),
+                            [this, index, running](const Status& status) {
+                              if (request_.trace != nullptr) {
+                                running->event.node = plan_.nodes_[index].id;
+                                running->event.thread = Trace::ThreadNumber();
+                                running->event.ended = Trace::Now();
+                                request_.trace->Add(running->event);
+                              }
+                              Finish(index, status, running->builder.TakeDeadOutputs());
+                            });
   return false;
 }
 
@@ -179,14 +184,16 @@ void ParallelStep::Finish(int32_t index, const Status& status, uint64_t dead_out
   NodeEnded();
 }
 
-void ParallelStep::Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready) {
+void ParallelStep::Propagate(int32_t index, bool skipped, uint64_t dead_outputs,
+                             std::vector<int32_t>* ready) {
   const PlanNode& node = plan_.nodes_[index];
   const PlanEdges& edges = plan_.edges_[index];
   const size_t num_slots = state_->slots.size();
   ReleaseInputs(node);
   for (int32_t i = 0; i < node.num_outputs; ++i) {
     const int32_t slot = node.first_output + i;
-    if (i < 64 && (dead_outputs >> i & 1) != 0) state_->dead[slot].store(1, std::memory_order_relaxed);
+    if (i < 64 && (dead_outputs >> i & 1) != 0)
+      state_->dead[slot].store(1, std::memory_order_relaxed);
     if (plan_.slot_readers_[slot] == 0) state_->slots[slot] = Tensor();
   }
   const bool all_dead = skipped || (node.num_outputs > 0 && dead_outputs == ~uint64_t{0});
@@ -224,7 +231,9 @@ uint64_t ParallelStep::LastUses(const PlanNode& node) const {
   for (int32_t i = 0; i < node.num_inputs && i < 64; ++i) {
     const int32_t slot = plan_.input_slots_[node.first_input + i];
     // Acquire: the readers before have let go, and what they read is not written before that.
-    if (plan_.slot_is_transient_[slot] && state_->readers[slot].load(std::memory_order_acquire) == 1) mask |= uint64_t{1} << i;
+    if (plan_.slot_is_transient_[slot] &&
+        state_->readers[slot].load(std::memory_order_acquire) == 1)
+      mask |= uint64_t{1} << i;
   }
   return mask;
 }
@@ -233,7 +242,8 @@ void ParallelStep::ReleaseInputs(const PlanNode& node) {
   for (int32_t i = 0; i < node.num_inputs; ++i) {
     const int32_t slot = plan_.input_slots_[node.first_input + i];
     if (!plan_.slot_is_transient_[slot]) continue;
-    if (state_->readers[slot].fetch_sub(1, std::memory_order_acq_rel) == 1) state_->slots[slot] = Tensor();
+    if (state_->readers[slot].fetch_sub(1, std::memory_order_acq_rel) == 1)
+      state_->slots[slot] = Tensor();
   }
 }
 
@@ -245,7 +255,8 @@ void ParallelStep::Fail(const Status& status) {
   }
   failed_.store(true, std::memory_order_relaxed);
   // Wakes what waits inside the step; the caller's reason stays the first error.
-  if (request_.cancellation != nullptr) request_.cancellation->Cancel(Cancelled("another node of the step failed"));
+  if (request_.cancellation != nullptr)
+    request_.cancellation->Cancel(Cancelled("another node of the step failed"));
 }
 
 void ParallelStep::NodeEnded() {

@@ -8,10 +8,11 @@
 
 namespace penstock {
 
-// Runs each node as soon as its inputs are there. Cheap nodes run on the thread that made them ready, dear ones go to
-// the pool, a kernel that waits holds no thread. Values may be dead (the branch not taken): a node with a dead input
-// does not run, and its outputs are dead; a node that merges runs on the first live one.
-// Threads: Run blocks its caller; the rest is for the pool's threads. Lives until the last node has ended.
+// Runs each node as soon as its inputs are there. Cheap nodes run on the thread that made them
+// ready, dear ones go to the pool, a kernel that waits holds no thread. Values may be dead (the
+// branch not taken): a node with a dead input does not run, and its outputs are dead; a node that
+// merges runs on the first live one. Threads: Run blocks its caller; the rest is for the pool's
+// threads. Lives until the last node has ended.
 class ParallelStep : private StepBase {
  public:
   ParallelStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
@@ -28,7 +29,8 @@ class ParallelStep : private StepBase {
   void Finish(int32_t index, const Status& status, uint64_t dead_outputs);
   // Lets the consumers know and adds those that are ready to `ready`.
   void Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready);
-  // Sends the dear ones to the pool; keeps the rest, and one dear one when there is nothing else, in `mine`.
+  // Sends the dear ones to the pool; keeps the rest, and one dear one when there is nothing else,
+  // in `mine`.
   void Dispatch(const std::vector<int32_t>& ready, std::vector<int32_t>* mine);
   void ReleaseInputs(const PlanNode& node);
   uint64_t LastUses(const PlanNode& node) const;

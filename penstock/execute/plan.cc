@@ -9,7 +9,8 @@
 namespace penstock {
 namespace {
 
-// Arenas up to this size stay with an idle state; larger memory goes back to the allocator between steps.
+// Arenas up to this size stay with an idle state; larger memory goes back to the allocator between
+// steps.
 constexpr int64_t kKeptArenaBytes = 64 << 10;
 constexpr size_t kMaxIdleStates = 16;
 // Estimated cycles from which a node is handed to another thread when it runs beside others.
@@ -44,7 +45,8 @@ Plan::Plan(Graph graph, Schedule schedule, std::shared_ptr<Device> device)
 
 Plan::~Plan() = default;
 
-Result<std::unique_ptr<Plan>> Plan::Make(Graph graph, Schedule schedule, const KernelRegistry& kernels,
+Result<std::unique_ptr<Plan>> Plan::Make(Graph graph, Schedule schedule,
+                                         const KernelRegistry& kernels,
                                          std::shared_ptr<Device> device) {
   std::unique_ptr<Plan> plan(new Plan(std::move(graph), std::move(schedule), std::move(device)));
   TRY(plan->BuildNodes(kernels));
@@ -121,7 +123,8 @@ Status Plan::BuildNodes(const KernelRegistry& kernels) {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
           const int64_t offset = schedule_.places[id][i];
           if (offset < 0) continue;
-          places_.push_back({first_slot[id] + static_cast<int32_t>(i), offset, node.outputs[i].dtype, node.outputs[i].shape});
+          places_.push_back({first_slot[id] + static_cast<int32_t>(i), offset,
+                             node.outputs[i].dtype, node.outputs[i].shape});
         }
       }
     }
@@ -160,7 +163,8 @@ void Plan::FindLastUses() {
       const int32_t slot = input_slots_[node.first_input + i];
       if (last_reader[slot] != static_cast<int32_t>(n) || stays[slot] != 0) continue;
       const auto first = clear_slots_.begin() + node.first_clear;
-      if (std::find(first, clear_slots_.end(), slot) == clear_slots_.end()) clear_slots_.push_back(slot);
+      if (std::find(first, clear_slots_.end(), slot) == clear_slots_.end())
+        clear_slots_.push_back(slot);
       if (i < 64) node.last_use |= uint64_t{1} << i;
     }
     for (int32_t i = 0; i < node.num_outputs; ++i) {
@@ -212,7 +216,8 @@ std::unique_ptr<StepState> Plan::AcquireState() {
   auto state = std::make_unique<StepState>();
   state->slots.resize(num_slots_);
   state->inputs.resize(input_slots_.size());
-  for (size_t i = 0; i < input_slots_.size(); ++i) state->inputs[i] = &state->slots[input_slots_[i]];
+  for (size_t i = 0; i < input_slots_.size(); ++i)
+    state->inputs[i] = &state->slots[input_slots_[i]];
   for (const auto& [slot, value] : constants_) state->slots[slot] = value;
   if (!schedule_.sequential) {
     state->waits = std::make_unique<std::atomic<int32_t>[]>(nodes_.size());

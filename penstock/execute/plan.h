@@ -17,18 +17,19 @@ namespace penstock {
 struct PlanNode {
   Kernel* kernel = nullptr;  // null: nothing to compute
   NodeId id = kNoNode;
-  int32_t first_input = 0;   // into Plan::input_slots
+  int32_t first_input = 0;  // into Plan::input_slots
   int32_t num_inputs = 0;
   int32_t first_output = 0;  // the slot of output 0
   int32_t num_outputs = 0;
-  int32_t settled = -1;      // into Plan::settled_shapes, when the compiler has checked and settled the shapes
-  int32_t first_clear = 0;   // into Plan::clear_slots: values that nobody reads after this node
+  int32_t settled =
+      -1;  // into Plan::settled_shapes, when the compiler has checked and settled the shapes
+  int32_t first_clear = 0;  // into Plan::clear_slots: values that nobody reads after this node
   int32_t num_clear = 0;
-  uint64_t last_use = 0;       // bit i: no node after this one reads input i
-  bool placed = false;         // outputs lie in the arena
-  bool reads_refs = false;     // some input is a variable to be read
+  uint64_t last_use = 0;    // bit i: no node after this one reads input i
+  bool placed = false;      // outputs lie in the arena
+  bool reads_refs = false;  // some input is a variable to be read
   bool async = false;
-  bool dear = false;           // worth a thread of its own
+  bool dear = false;  // worth a thread of its own
   bool merges = false;
 };
 
@@ -36,18 +37,19 @@ struct PlanNode {
 struct PlanEdges {
   int32_t first_consumer = 0;  // into Plan::consumers
   int32_t num_consumers = 0;
-  int32_t num_waits = 0;       // inputs and control inputs
+  int32_t num_waits = 0;  // inputs and control inputs
 };
 
 // The memory of one running step, kept for the next one.
 struct StepState;
 
-// A compiled graph bound to one device: what a step runs. Immutable but for the pool of step states.
-// Threads: all methods may be called concurrently.
+// A compiled graph bound to one device: what a step runs. Immutable but for the pool of step
+// states. Threads: all methods may be called concurrently.
 class Plan {
  public:
   // Takes the graph. _Arg and _Retval nodes are its arguments and results by index.
-  static Result<std::unique_ptr<Plan>> Make(Graph graph, Schedule schedule, const KernelRegistry& kernels,
+  static Result<std::unique_ptr<Plan>> Make(Graph graph, Schedule schedule,
+                                            const KernelRegistry& kernels,
                                             std::shared_ptr<Device> device);
   ~Plan();
 
@@ -76,8 +78,8 @@ class Plan {
   Schedule schedule_;
   const std::shared_ptr<Device> device_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<PlanNode> nodes_;    // in order
-  std::vector<PlanEdges> edges_;   // parallel to nodes_; empty when they run in sequence
+  std::vector<PlanNode> nodes_;   // in order
+  std::vector<PlanEdges> edges_;  // parallel to nodes_; empty when they run in sequence
   std::vector<int32_t> input_slots_;
   std::vector<uint8_t> input_is_ref_read_;  // parallel to input_slots_
   std::vector<int32_t> clear_slots_;
@@ -85,7 +87,8 @@ class Plan {
   std::vector<int32_t> roots_;
   std::vector<Shape> settled_shapes_;
   std::vector<int32_t> slot_readers_;  // per slot: how many inputs read it, results included
-  std::vector<uint8_t> slot_is_transient_;  // emptied by the step: no constant, no place in the arena
+  std::vector<uint8_t>
+      slot_is_transient_;  // emptied by the step: no constant, no place in the arena
   std::vector<std::pair<int32_t, Tensor>> constants_;
   std::vector<int32_t> arg_slots_;
   std::vector<OutputInfo> arg_info_;

@@ -22,7 +22,8 @@ Status SequentialStep::RunNodes() {
   TraceEvent event;
   if constexpr (kTraced) event.thread = Trace::ThreadNumber();
   for (const PlanNode& node : plan_.nodes_) {
-    if (cancellation != nullptr && cancellation->IsCancelled()) return FailedNode(node, cancellation->status());
+    if (cancellation != nullptr && cancellation->IsCancelled())
+      return FailedNode(node, cancellation->status());
     if constexpr (kTraced) event.started = event.queued = Trace::Now();
     if (!kTraced && node.kernel == nullptr) continue;  // its place in the order is all it is for
     builder.Inputs(inputs + node.first_input, node.num_inputs)
@@ -30,13 +31,15 @@ Status SequentialStep::RunNodes() {
         .Settled(node.settled < 0 ? nullptr : &plan_.settled_shapes_[node.settled])
         .LastUse(node.last_use);
     if (node.reads_refs) {
-      if (Status read = ReadVariables(node, inputs + node.first_input, &state_->read, &pointers); !read.ok()) {
+      if (Status read = ReadVariables(node, inputs + node.first_input, &state_->read, &pointers);
+          !read.ok()) {
         return FailedNode(node, read);
       }
       builder.Inputs(pointers.data(), node.num_inputs).LastUse(0);
     }
     if (!kTraced || node.kernel != nullptr) {
-      if (Status status = node.kernel->Compute(builder.context()); !status.ok()) [[unlikely]] return FailedNode(node, status);
+      if (Status status = node.kernel->Compute(builder.context()); !status.ok()) [[unlikely]]
+        return FailedNode(node, status);
     }
     if constexpr (kTraced) {
       event.ended = Trace::Now();
@@ -45,7 +48,8 @@ Status SequentialStep::RunNodes() {
       request_.trace->Add(event);
     }
     if (node.reads_refs) state_->read.clear();
-    for (int32_t i = 0; i < node.num_clear; ++i) slots[plan_.clear_slots_[node.first_clear + i]] = Tensor();
+    for (int32_t i = 0; i < node.num_clear; ++i)
+      slots[plan_.clear_slots_[node.first_clear + i]] = Tensor();
   }
   return OkStatus();
 }

@@ -7,7 +7,8 @@
 namespace penstock {
 
 Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request) {
-  if (request.cancellation != nullptr && request.cancellation->IsCancelled()) return request.cancellation->status();
+  if (request.cancellation != nullptr && request.cancellation->IsCancelled())
+    return request.cancellation->status();
   if (plan.schedule().sequential) return SequentialStep(plan, request).Run();
   return ParallelStep(plan, request).Run();
 }

@@ -20,8 +20,9 @@ struct StepRequest {
   Trace* trace = nullptr;  // null: not traced
 };
 
-// Runs the plan to its end and returns its results. The first node that fails names itself in the error, fails the
-// step once and cancels the rest. Blocks the calling thread, which takes part in the work.
+// Runs the plan to its end and returns its results. The first node that fails names itself in the
+// error, fails the step once and cancels the rest. Blocks the calling thread, which takes part in
+// the work.
 Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request);
 
 }  // namespace penstock

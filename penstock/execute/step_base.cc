@@ -16,14 +16,16 @@ Result<Tensor> ReadReference(const Tensor& handle, bool allow_uninitialized) {
   if (variable == nullptr) return Internal("a reference does not point at a variable");
   Tensor value = variable->Read();
   if (!value.initialized() && !allow_uninitialized) {
-    return FailedPrecondition("Attempting to use uninitialized value {}", handle.data<ResourceHandle>()->name);
+    return FailedPrecondition("Attempting to use uninitialized value {}",
+                              handle.data<ResourceHandle>()->name);
   }
   return value;
 }
 
 }  // namespace
 
-StepBase::StepBase(Plan& plan, const StepRequest& request) : plan_(plan), request_(request), state_(plan.AcquireState()) {
+StepBase::StepBase(Plan& plan, const StepRequest& request)
+    : plan_(plan), request_(request), state_(plan.AcquireState()) {
   resources_.allocator = plan.device().allocator();
   resources_.parallel = ParallelFor(plan.device().pool());
   resources_.cancellation = request.cancellation;
@@ -40,10 +42,11 @@ Status StepBase::Begin() {
     if (plan_.arg_slots_[i] >= 0) state_->slots[plan_.arg_slots_[i]] = request_.args[i];
   }
   if (plan_.schedule_.arena_bytes > 0 && !state_->arena.initialized()) {
-    Result<Tensor> arena = Tensor::Make(resources_.allocator, DType::kUint8, Shape{plan_.schedule_.arena_bytes});
+    Result<Tensor> arena =
+        Tensor::Make(resources_.allocator, DType::kUint8, Shape{plan_.schedule_.arena_bytes});
     if (!arena.ok()) {
-      return arena.status().Annotate(
-          Format("the step's memory plan needs {} bytes for {} values", plan_.schedule_.arena_bytes, plan_.places_.size()));
+      return arena.status().Annotate(Format("the step's memory plan needs {} bytes for {} values",
+                                            plan_.schedule_.arena_bytes, plan_.places_.size()));
     }
     state_->arena = *std::move(arena);
     auto* base = state_->arena.mutable_data<uint8_t>();
@@ -80,18 +83,20 @@ void StepBase::ClearAll() {
   }
 }
 
-Status StepBase::ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values,
-                               std::vector<Tensor*>* pointers) {
+Status StepBase::ReadVariables(const PlanNode& node, Tensor* const* inputs,
+                               std::vector<Tensor>* values, std::vector<Tensor*>* pointers) {
   values->assign(node.num_inputs, Tensor());
   pointers->assign(inputs, inputs + node.num_inputs);
   const bool allow = plan_.graph().node(node.id).op->def.allows_uninitialized_input;
   for (int32_t i = 0; i < node.num_inputs; ++i) {
     if (plan_.input_is_ref_read_[node.first_input + i] == 0) continue;
     TRY_ASSIGN((*values)[i], ReadReference(*inputs[i], allow));
-    // The graph's shapes were settled when it was compiled; the variable may have been given another since.
+    // The graph's shapes were settled when it was compiled; the variable may have been given
+    // another since.
     const Shape& expected = plan_.graph().output(plan_.graph().node(node.id).inputs[i]).shape;
     if ((*values)[i].initialized() && !expected.IsCompatibleWith((*values)[i].shape())) {
-      return InvalidArgument("variable {} must have shape {}, got {}", inputs[i]->data<ResourceHandle>()->name, expected,
+      return InvalidArgument("variable {} must have shape {}, got {}",
+                             inputs[i]->data<ResourceHandle>()->name, expected,
                              (*values)[i].shape());
     }
     (*pointers)[i] = &(*values)[i];

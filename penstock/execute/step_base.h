@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// What both ways of running a step share: filling the arguments, reading variables for nodes that want values, naming the
-// node that failed, collecting the results.
+// What both ways of running a step share: filling the arguments, reading variables for nodes that
+// want values, naming the node that failed, collecting the results.
 class StepBase {
  public:
   StepBase(Plan& plan, const StepRequest& request);
@@ -24,7 +24,8 @@ class StepBase {
   // Empties every slot that a step fills; after an error, when the clear lists did not run.
   void ClearAll();
   // Reads the variables behind the inputs of `node` into `values` and points `inputs` at them.
-  Status ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values, std::vector<Tensor*>* pointers);
+  Status ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values,
+                       std::vector<Tensor*>* pointers);
   Status FailedNode(const PlanNode& node, const Status& status) const;
   int64_t OutputBytes(const PlanNode& node) const;
 

@@ -9,8 +9,9 @@
 
 namespace penstock {
 
-// The values of one step: a slot for each output of each node, in one block; the arena; and, for nodes that run as they
-// become ready, the counters. Constants and arena places are set once and stay.
+// The values of one step: a slot for each output of each node, in one block; the arena; and, for
+// nodes that run as they become ready, the counters. Constants and arena places are set once and
+// stay.
 struct StepState {
   std::vector<Tensor> slots;
   std::vector<Tensor*> inputs;  // parallel to Plan::input_slots: where each input is found
@@ -20,7 +21,8 @@ struct StepState {
   // Of nodes that run in parallel.
   std::unique_ptr<std::atomic<int32_t>[]> waits;    // per node: inputs still to come
   std::unique_ptr<std::atomic<int32_t>[]> readers;  // per slot: inputs still to read it
-  std::unique_ptr<std::atomic<uint8_t>[]> dead;     // per slot; and per node from num_slots on: some input is dead
+  std::unique_ptr<std::atomic<uint8_t>[]>
+      dead;  // per slot; and per node from num_slots on: some input is dead
 };
 
 }  // namespace penstock

@@ -35,7 +35,9 @@ std::string Label(const Graph& graph, const Node& node) {
 }  // namespace
 
 int64_t Trace::Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 int32_t Trace::ThreadNumber() {
@@ -46,16 +48,20 @@ int32_t Trace::ThreadNumber() {
 
 std::string Trace::ToChromeJson(const Graph& graph, std::string_view device) const {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  out += Format("{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"{}\"}}", JsonEscape(device));
+  out += Format("{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"{}\"}}",
+                JsonEscape(device));
   for (const TraceEvent& event : events_) {
     const Node& node = graph.node(event.node);
-    out += ",\n{\"ph\":\"X\",\"cat\":\"Op\",\"pid\":0,\"tid\":" + std::to_string(event.thread) + ",\"name\":\"" +
-           JsonEscape(node.op_name()) + "\",\"ts\":" + Microseconds(event.started) +
-           ",\"dur\":" + Microseconds(event.ended - event.started) + ",\"args\":{\"name\":\"" + JsonEscape(node.name) +
-           "\",\"op\":\"" + JsonEscape(node.op_name()) + "\",\"queued_us\":" + Microseconds(event.started - event.queued) +
+    out += ",\n{\"ph\":\"X\",\"cat\":\"Op\",\"pid\":0,\"tid\":" + std::to_string(event.thread) +
+           ",\"name\":\"" + JsonEscape(node.op_name()) +
+           "\",\"ts\":" + Microseconds(event.started) +
+           ",\"dur\":" + Microseconds(event.ended - event.started) + ",\"args\":{\"name\":\"" +
+           JsonEscape(node.name) + "\",\"op\":\"" + JsonEscape(node.op_name()) +
+           "\",\"queued_us\":" + Microseconds(event.started - event.queued) +
            ",\"bytes\":" + std::to_string(event.bytes);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      out += ",\"input" + std::to_string(i) + "\":\"" + JsonEscape(graph.NameOf(node.inputs[i])) + "\"";
+      out += ",\"input" + std::to_string(i) + "\":\"" + JsonEscape(graph.NameOf(node.inputs[i])) +
+             "\"";
     }
     out += "}}";
   }
@@ -66,7 +72,8 @@ std::string Trace::ToStepStats(const Graph& graph, std::string_view device) cons
   std::vector<NodeStat> rows;
   for (const TraceEvent& event : events_) {
     const Node& node = graph.node(event.node);
-    rows.push_back({node.name, Label(graph, node), event.thread, event.queued, event.started, event.ended, event.bytes});
+    rows.push_back({node.name, Label(graph, node), event.thread, event.queued, event.started,
+                    event.ended, event.bytes});
   }
   return SerializeStepStats(device, rows);
 }

@@ -8,8 +8,10 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view kKindNames[] = {
-    "nothing",      "string",    "int",        "float",      "bool",       "type",        "shape",        "tensor",     "func",        "list",
-    "list(string)", "list(int)", "list(float)", "list(bool)", "list(type)", "list(shape)", "list(tensor)", "list(func)", "placeholder", "unknown"};
+    "nothing",      "string",       "int",         "float",       "bool",
+    "type",         "shape",        "tensor",      "func",        "list",
+    "list(string)", "list(int)",    "list(float)", "list(bool)",  "list(type)",
+    "list(shape)",  "list(tensor)", "list(func)",  "placeholder", "unknown"};
 static_assert(std::size(kKindNames) == std::variant_size_v<AttrValue::Value>);
 
 struct Printer {
@@ -38,10 +40,14 @@ struct Printer {
 
 bool Same(const Shape& a, const Shape& b) { return a == b; }
 bool Same(const Tensor& a, const Tensor& b) { return SameContent(a, b); }
-bool Same(const FunctionName& a, const FunctionName& b) { return a.name == b.name && a.attrs == b.attrs; }
+bool Same(const FunctionName& a, const FunctionName& b) {
+  return a.name == b.name && a.attrs == b.attrs;
+}
 bool Same(std::monostate, std::monostate) { return true; }
 bool Same(AttrValue::EmptyList, AttrValue::EmptyList) { return true; }
-bool Same(const AttrValue::Placeholder& a, const AttrValue::Placeholder& b) { return a.name == b.name; }
+bool Same(const AttrValue::Placeholder& a, const AttrValue::Placeholder& b) {
+  return a.name == b.name;
+}
 bool Same(const AttrValue::Opaque& a, const AttrValue::Opaque& b) { return a.wire == b.wire; }
 bool Same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 template <class V>
@@ -69,8 +75,10 @@ bool SameContent(const Tensor& a, const Tensor& b) {
       }
       return true;
     case DType::kResource:
-    case DType::kVariant: return a.raw() == b.raw();
-    default: return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+    case DType::kVariant:
+      return a.raw() == b.raw();
+    default:
+      return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
   }
 }
 
@@ -81,7 +89,10 @@ std::string AttrValue::ToString() const { return std::visit(Printer{}, value_); 
 bool AttrValue::operator==(const AttrValue& other) const {
   if (value_.index() != other.value_.index()) return false;
   return std::visit(
-      [&](const auto& mine) { return Same(mine, std::get<std::remove_cvref_t<decltype(mine)>>(other.value_)); }, value_);
+      [&](const auto& mine) {
+        return Same(mine, std::get<std::remove_cvref_t<decltype(mine)>>(other.value_));
+      },
+      value_);
 }
 
 const AttrValue* FindAttr(const AttrMap& attrs, std::string_view name) {

@@ -35,15 +35,17 @@ class AttrValue {
   struct Opaque {
     std::string wire;
   };
-  using Value = std::variant<std::monostate, std::string, int64_t, float, bool, DType, Shape, Tensor, FunctionName, EmptyList,
-                             std::vector<std::string>, std::vector<int64_t>, std::vector<float>, std::vector<bool>,
-                             std::vector<DType>, std::vector<Shape>, std::vector<Tensor>, std::vector<FunctionName>,
-                             Placeholder, Opaque>;
+  using Value =
+      std::variant<std::monostate, std::string, int64_t, float, bool, DType, Shape, Tensor,
+                   FunctionName, EmptyList, std::vector<std::string>, std::vector<int64_t>,
+                   std::vector<float>, std::vector<bool>, std::vector<DType>, std::vector<Shape>,
+                   std::vector<Tensor>, std::vector<FunctionName>, Placeholder, Opaque>;
 
   AttrValue() = default;
   template <class V>
-    requires(!std::is_same_v<std::remove_cvref_t<V>, AttrValue> && std::is_constructible_v<Value, V>)
-  AttrValue(V&& value) : value_(std::forward<V>(value)) {}
+  requires(!std::is_same_v<std::remove_cvref_t<V>, AttrValue> && std::is_constructible_v<Value, V>)
+      AttrValue(V&& value)
+      : value_(std::forward<V>(value)) {}
   AttrValue(int value) : value_(static_cast<int64_t>(value)) {}
   AttrValue(const char* value) : value_(std::string(value)) {}
 

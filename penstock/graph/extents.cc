@@ -25,7 +25,9 @@ int64_t ScalarExtent(const Graph& graph, OutputRef ref, int depth) {
   if (op != "StridedSlice") return -1;
   const AttrValue* shrink = FindAttr(node.attrs, "shrink_axis_mask");
   const Tensor* begin = ConstantValue(graph, node.inputs[1]);
-  if (shrink == nullptr || !(*shrink == AttrValue(int64_t{1})) || begin == nullptr || begin->num_elements() != 1) return -1;
+  if (shrink == nullptr || !(*shrink == AttrValue(int64_t{1})) || begin == nullptr ||
+      begin->num_elements() != 1)
+    return -1;
   const auto vector = Extents(graph, node.inputs[0], depth + 1);
   if (!vector || !vector->has_rank()) return -1;
   int64_t index = IntegerAt(*begin, 0).value_or(-1);
@@ -36,7 +38,8 @@ int64_t ScalarExtent(const Graph& graph, OutputRef ref, int depth) {
 std::optional<Shape> ConstantExtents(const Tensor& value) {
   if (value.shape().rank() != 1 || value.num_elements() > Shape::kMaxRank) return std::nullopt;
   std::vector<int64_t> dims;
-  for (int64_t i = 0; i < value.num_elements(); ++i) dims.push_back(IntegerAt(value, i).value_or(-1));
+  for (int64_t i = 0; i < value.num_elements(); ++i)
+    dims.push_back(IntegerAt(value, i).value_or(-1));
   Result<Shape> shape = Shape::Make(dims);
   return shape.ok() ? std::optional<Shape>(*shape) : std::nullopt;
 }
@@ -54,7 +57,8 @@ std::optional<Shape> Extents(const Graph& graph, OutputRef ref, int depth) {
   std::vector<int64_t> dims;
   if (op == "Pack") {
     if (!graph.output(node.inputs[0]).shape.IsScalar()) return std::nullopt;
-    for (const OutputRef& input : node.inputs) dims.push_back(ScalarExtent(graph, input, depth + 1));
+    for (const OutputRef& input : node.inputs)
+      dims.push_back(ScalarExtent(graph, input, depth + 1));
   } else if (op == "ConcatV2") {
     for (size_t i = 0; i + 1 < node.inputs.size(); ++i) {
       const auto part = Extents(graph, node.inputs[i], depth + 1);
@@ -72,6 +76,8 @@ std::optional<Shape> Extents(const Graph& graph, OutputRef ref, int depth) {
 
 }  // namespace
 
-std::optional<Shape> KnownExtents(const Graph& graph, OutputRef ref) { return Extents(graph, ref, 0); }
+std::optional<Shape> KnownExtents(const Graph& graph, OutputRef ref) {
+  return Extents(graph, ref, 0);
+}
 
 }  // namespace penstock

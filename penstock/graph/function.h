@@ -27,7 +27,7 @@ struct Function {
   std::vector<FunctionNode> nodes;
   std::map<std::string, std::string> results;          // output argument -> "node:output_arg:index"
   std::map<std::string, std::string> control_results;  // control output -> node
-  std::string extra;                                   // fields that we do not understand, as they came
+  std::string extra;  // fields that we do not understand, as they came
 };
 
 struct FunctionLibrary {

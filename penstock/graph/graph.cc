@@ -19,21 +19,26 @@ std::string DescribeNode(std::string_view name, std::string_view op, const CallS
 
 bool IsNameChar(char c, bool first) {
   const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return alnum || c == '.' || (!first && (c == '_' || c == '/' || c == '-' || c == '\\' || c == '>'));
+  return alnum || c == '.' ||
+         (!first && (c == '_' || c == '/' || c == '-' || c == '\\' || c == '>'));
 }
 
 // TensorFlow's rule for node names; those that passes make begin with '_'.
 Status CheckName(std::string_view name) {
   bool ok = !name.empty() && name.size() < 100'000;
-  for (size_t i = 0; ok && i < name.size(); ++i) ok = IsNameChar(name[i], i == 0) || (i == 0 && name[i] == '_');
-  if (!ok) return InvalidArgument("\"{}\" is not a node name: letters, digits and . _ - / are", Printable(name));
+  for (size_t i = 0; ok && i < name.size(); ++i)
+    ok = IsNameChar(name[i], i == 0) || (i == 0 && name[i] == '_');
+  if (!ok)
+    return InvalidArgument("\"{}\" is not a node name: letters, digits and . _ - / are",
+                           Printable(name));
   return OkStatus();
 }
 
 // Where the back edge of a loop arrives: its source is made after it.
 bool IsMerge(const OpInfo& op) { return op.def.name.ends_with("Merge"); }
 
-// The shape that the maker of a resource declares for the value behind it: a source with an attribute "shape".
+// The shape that the maker of a resource declares for the value behind it: a source with an
+// attribute "shape".
 const Shape* HandleShape(const Graph& graph, OutputRef ref) {
   for (int depth = 0; depth < 16; ++depth) {
     const Node& node = graph.node(ref.node);
@@ -50,7 +55,8 @@ const Shape* HandleShape(const Graph& graph, OutputRef ref) {
 }  // namespace
 
 Graph::Graph() : Graph(StandardOps()) {}
-Graph::Graph(const OpRegistry& registry) : registry_(&registry), library_(std::make_shared<FunctionLibrary>()) {}
+Graph::Graph(const OpRegistry& registry)
+    : registry_(&registry), library_(std::make_shared<FunctionLibrary>()) {}
 Graph::~Graph() = default;
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
@@ -77,7 +83,8 @@ const FunctionLibrary& Graph::library() const { return *library_; }
 
 Status Graph::CheckInputs(const NodeSpec& spec, const OpInfo& op, const NodeTypes& types) const {
   if (spec.inputs.size() != types.inputs.size()) {
-    return InvalidArgument("op {} takes {} inputs, got {}", op.def.name, types.inputs.size(), spec.inputs.size());
+    return InvalidArgument("op {} takes {} inputs, got {}", op.def.name, types.inputs.size(),
+                           spec.inputs.size());
   }
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     if (spec.inputs[i].node == kNoNode) continue;  // checked when the loop is closed
@@ -97,10 +104,13 @@ Status Graph::CheckInputs(const NodeSpec& spec, const OpInfo& op, const NodeType
 Result<NodeId> Graph::AddNode(NodeSpec spec) {
   const OpInfo* op = registry_->Find(spec.op);
   const std::string wanted = spec.name.empty() ? spec.op : spec.name;
-  auto fail = [&](const Status& status) { return status.Annotate(DescribeNode(wanted, spec.op, spec.site)); };
+  auto fail = [&](const Status& status) {
+    return status.Annotate(DescribeNode(wanted, spec.op, spec.site));
+  };
   if (op == nullptr) return fail(NotFound("op type {} is not registered", Printable(spec.op)));
   if (Status status = CheckName(wanted); !status.ok()) return fail(status);
-  if (spec.exact_name && names_.contains(wanted)) return fail(InvalidArgument("the name is taken by {}", Describe(FindNode(wanted))));
+  if (spec.exact_name && names_.contains(wanted))
+    return fail(InvalidArgument("the name is taken by {}", Describe(FindNode(wanted))));
 
   std::vector<DType> input_types;
   for (const OutputRef& input : spec.inputs) {
@@ -108,7 +118,8 @@ Result<NodeId> Graph::AddNode(NodeSpec spec) {
       input_types.push_back(DType::kInvalid);
       continue;
     }
-    if (!IsLive(input.node)) return fail(InvalidArgument("input node {} does not exist", input.node));
+    if (!IsLive(input.node))
+      return fail(InvalidArgument("input node {} does not exist", input.node));
     if (!InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()))) {
       return fail(InvalidArgument("{} has {} outputs, no output {}", Describe(input.node),
                                   nodes_[input.node].outputs.size(), input.port));
@@ -118,7 +129,8 @@ Result<NodeId> Graph::AddNode(NodeSpec spec) {
   for (const NodeId id : spec.control_inputs) {
     if (!IsLive(id)) return fail(InvalidArgument("control input node {} does not exist", id));
   }
-  if (Status status = CompleteAttrs(op->def, input_types, &spec.attrs); !status.ok()) return fail(status);
+  if (Status status = CompleteAttrs(op->def, input_types, &spec.attrs); !status.ok())
+    return fail(status);
   Result<NodeTypes> types = ExpandTypes(op->def, spec.attrs);
   if (!types.ok()) return fail(types.status());
   if (Status status = CheckInputs(spec, *op, *types); !status.ok()) return fail(status);
@@ -178,7 +190,8 @@ Status Graph::InferNode(NodeId id) {
     known[i] = {&info.shape, info.dtype, ConstantValue(*this, input), nullptr};
     if (info.dtype == DType::kResource) known[i].handle_shape = HandleShape(*this, input);
     if (known[i].value == nullptr && (info.dtype == DType::kInt32 || info.dtype == DType::kInt64)) {
-      if (auto partial = KnownExtents(*this, input)) known[i].extents = &extents.emplace_back(*std::move(partial));
+      if (auto partial = KnownExtents(*this, input))
+        known[i].extents = &extents.emplace_back(*std::move(partial));
     }
   }
   std::vector<Shape> shapes(target.outputs.size(), Shape::Unknown());
@@ -194,8 +207,8 @@ Status Graph::InferNode(NodeId id) {
   if (status.ok()) return status;
   std::string sources;
   for (const OutputRef& input : target.inputs) {
-    sources += Format("{}{} {} {}", sources.empty() ? "; inputs: " : ", ", Describe(input.node), output(input).dtype,
-                      output(input).shape);
+    sources += Format("{}{} {} {}", sources.empty() ? "; inputs: " : ", ", Describe(input.node),
+                      output(input).dtype, output(input).shape);
   }
   return Status(status.code(), Describe(id) + ": " + status.message() + sources);
 }
@@ -207,7 +220,8 @@ Result<DecodedOp> Graph::Redecode(NodeId id) const {
 }
 
 Status Graph::SetInput(NodeId id, int index, OutputRef ref) {
-  if (!IsLive(ref.node) || !InRange(ref.port, static_cast<int64_t>(nodes_[ref.node].outputs.size()))) {
+  if (!IsLive(ref.node) ||
+      !InRange(ref.port, static_cast<int64_t>(nodes_[ref.node].outputs.size()))) {
     return InvalidArgument("{}: input {} does not exist", Describe(id), index);
   }
   Node& target = nodes_[id];
@@ -215,12 +229,12 @@ Status Graph::SetInput(NodeId id, int index, OutputRef ref) {
   if (closes_loop) {
     TRY_ASSIGN(const NodeTypes types, ExpandTypes(target.op->def, target.attrs));
     if (output(ref).dtype != types.inputs[index]) {
-      return InvalidArgument("{}: input {} must be {}, got {} from {}", Describe(id), index, types.inputs[index],
-                             output(ref).dtype, Describe(ref.node));
+      return InvalidArgument("{}: input {} must be {}, got {} from {}", Describe(id), index,
+                             types.inputs[index], output(ref).dtype, Describe(ref.node));
     }
     if (types.input_is_ref[index] && !output(ref).is_ref) {
-      return InvalidArgument("{}: input {} must be a reference to a variable, got a value from {}", Describe(id), index,
-                             Describe(ref.node));
+      return InvalidArgument("{}: input {} must be a reference to a variable, got a value from {}",
+                             Describe(id), index, Describe(ref.node));
     }
   }
   target.inputs[index] = ref;
@@ -233,7 +247,8 @@ void Graph::AddControlInput(NodeId id, NodeId from) {
 }
 
 int Graph::num_live_nodes() const {
-  return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.op != nullptr; }));
+  return static_cast<int>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.op != nullptr; }));
 }
 
 NodeId Graph::FindNode(std::string_view name) const {
@@ -246,21 +261,27 @@ Result<OutputRef> Graph::FindOutput(std::string_view name) const {
   std::string_view node_name = name;
   if (const size_t colon = name.rfind(':'); colon != std::string_view::npos) {
     const std::string_view digits = name.substr(colon + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ref.port);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), ref.port);
     if (error != std::errc() || end != digits.data() + digits.size() || ref.port < 0) {
       return InvalidArgument("\"{}\" is not of the form node:output", Printable(name));
     }
     node_name = name.substr(0, colon);
   }
   ref.node = FindNode(node_name);
-  if (ref.node == kNoNode) return NotFound("no node named \"{}\" (asked for output \"{}\")", Printable(node_name), Printable(name));
+  if (ref.node == kNoNode)
+    return NotFound("no node named \"{}\" (asked for output \"{}\")", Printable(node_name),
+                    Printable(name));
   if (!InRange(ref.port, static_cast<int64_t>(nodes_[ref.node].outputs.size()))) {
-    return InvalidArgument("{} has {} outputs, no output {}", Describe(ref.node), nodes_[ref.node].outputs.size(), ref.port);
+    return InvalidArgument("{} has {} outputs, no output {}", Describe(ref.node),
+                           nodes_[ref.node].outputs.size(), ref.port);
   }
   return ref;
 }
 
-std::string Graph::NameOf(OutputRef ref) const { return nodes_[ref.node].name + ":" + std::to_string(ref.port); }
+std::string Graph::NameOf(OutputRef ref) const {
+  return nodes_[ref.node].name + ":" + std::to_string(ref.port);
+}
 
 std::string Graph::Describe(NodeId id) const {
   if (!IsLive(id)) return Format("node {}", id);
@@ -321,7 +342,8 @@ Result<std::vector<NodeId>> Graph::TopologicalOrder() const {
   }
   if (order.size() == live) return order;
   for (NodeId id = 0; id < n; ++id) {
-    if (IsLive(id) && waiting[id] > 0) return InvalidArgument("the graph has a cycle through {}", Describe(id));
+    if (IsLive(id) && waiting[id] > 0)
+      return InvalidArgument("the graph has a cycle through {}", Describe(id));
   }
   return Internal("topological order lost a node");
 }
@@ -330,7 +352,8 @@ Status Graph::Verify() const {
   // A name that two nodes share stands in names_ once.
   if (names_.size() != static_cast<size_t>(num_live_nodes())) {
     for (NodeId id = 0; id < num_nodes(); ++id) {
-      if (IsLive(id) && FindNode(nodes_[id].name) != id) return Internal("{}: the name is not unique", Describe(id));
+      if (IsLive(id) && FindNode(nodes_[id].name) != id)
+        return Internal("{}: the name is not unique", Describe(id));
     }
   }
   for (NodeId id = 0; id < num_nodes(); ++id) {
@@ -338,20 +361,24 @@ Status Graph::Verify() const {
     const Node& node = nodes_[id];
     TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
     if (node.inputs.size() != types.inputs.size() || node.outputs.size() != types.outputs.size()) {
-      return Internal("{}: expected {} inputs and {} outputs, found {} and {}", Describe(id), types.inputs.size(),
-                      types.outputs.size(), node.inputs.size(), node.outputs.size());
+      return Internal("{}: expected {} inputs and {} outputs, found {} and {}", Describe(id),
+                      types.inputs.size(), types.outputs.size(), node.inputs.size(),
+                      node.outputs.size());
     }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const OutputRef input = node.inputs[i];
-      if (!IsLive(input.node) || !InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()))) {
+      if (!IsLive(input.node) ||
+          !InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()))) {
         return Internal("{}: input {} does not exist", Describe(id), i);
       }
       if (output(input).dtype != types.inputs[i]) {
-        return Internal("{}: input {} must be {}, found {}", Describe(id), i, types.inputs[i], output(input).dtype);
+        return Internal("{}: input {} must be {}, found {}", Describe(id), i, types.inputs[i],
+                        output(input).dtype);
       }
     }
     for (const NodeId control : node.control_inputs) {
-      if (!IsLive(control)) return Internal("{}: control input {} does not exist", Describe(id), control);
+      if (!IsLive(control))
+        return Internal("{}: control input {} does not exist", Describe(id), control);
     }
   }
   TRY(TopologicalOrder());
@@ -377,8 +404,10 @@ size_t Graph::MemoryBytes() const {
   auto heap = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 1 : 0; };
   for (const Node& node : nodes_) {
     bytes += sizeof node + heap(node.name) + heap(node.device);
-    bytes += node.inputs.capacity() * sizeof(OutputRef) + node.control_inputs.capacity() * sizeof(NodeId);
-    bytes += node.outputs.capacity() * sizeof(OutputInfo) + node.attrs.capacity() * sizeof(AttrMap::value_type);
+    bytes += node.inputs.capacity() * sizeof(OutputRef) +
+             node.control_inputs.capacity() * sizeof(NodeId);
+    bytes += node.outputs.capacity() * sizeof(OutputInfo) +
+             node.attrs.capacity() * sizeof(AttrMap::value_type);
     for (const auto& [name, value] : node.attrs) bytes += heap(name);
   }
   // A hash table entry: the pair, a next pointer and a cached hash, and its share of the buckets.
@@ -392,7 +421,8 @@ const Tensor* ConstantValue(const Graph& graph, OutputRef ref) {
       const AttrValue* value = FindAttr(node.attrs, "value");
       return value == nullptr ? nullptr : value->Get<Tensor>();
     }
-    if (node.op_name() != "Identity" || node.inputs.empty() || node.inputs[0].node == kNoNode) return nullptr;
+    if (node.op_name() != "Identity" || node.inputs.empty() || node.inputs[0].node == kNoNode)
+      return nullptr;
     ref = node.inputs[0];
   }
   return nullptr;

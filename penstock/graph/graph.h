@@ -44,12 +44,14 @@ struct Node {
   std::vector<OutputInfo> outputs;
   DecodedOp decoded;
   CallSite site;
-  std::shared_ptr<const std::string> extra;  // fields of a NodeDef that we do not understand, as they came
+  std::shared_ptr<const std::string>
+      extra;  // fields of a NodeDef that we do not understand, as they came
 
   const std::string& op_name() const { return op->def.name; }
 };
 
-// What AddNode is asked to make. Names are made unique from `name` (or the op's name) unless `exact_name`.
+// What AddNode is asked to make. Names are made unique from `name` (or the op's name) unless
+// `exact_name`.
 struct NodeSpec {
   std::string op = {};
   std::string name = {};
@@ -74,9 +76,10 @@ struct GraphVersions {
 struct FunctionLibrary;  // graph/function.h
 
 // A program as data: nodes are ids into a vector, edges are stored at their consumers.
-// Every node was checked when it was added: op known, attributes complete and of the right kind, arity and dtypes
-// right, shapes inferred. Passes may then rewire and remove; Verify tells whether the result is still a program.
-// Threads: const methods may be called concurrently; a writer needs the graph for itself.
+// Every node was checked when it was added: op known, attributes complete and of the right kind,
+// arity and dtypes right, shapes inferred. Passes may then rewire and remove; Verify tells whether
+// the result is still a program. Threads: const methods may be called concurrently; a writer needs
+// the graph for itself.
 class Graph {
  public:
   // A graph over the ops of this library.
@@ -88,10 +91,11 @@ class Graph {
   // Copies are made on purpose.
   Graph Clone() const;
 
-  // Checks and adds a node. The error names node, op, the user's line, expected and actual. An input of a Merge may be
-  // kNoNode until SetInput closes the loop.
+  // Checks and adds a node. The error names node, op, the user's line, expected and actual. An
+  // input of a Merge may be kNoNode until SetInput closes the loop.
   Result<NodeId> AddNode(NodeSpec spec);
-  // Copies `node` of another graph over the same registry as it is; its edges are set by the caller. Unchecked: for passes.
+  // Copies `node` of another graph over the same registry as it is; its edges are set by the
+  // caller. Unchecked: for passes.
   NodeId AddCopy(const Node& node);
 
   int num_nodes() const { return static_cast<int>(nodes_.size()); }  // removed ones included
@@ -113,16 +117,18 @@ class Graph {
   void RemoveNode(NodeId id);
   // Makes every consumer of `from` read `to`.
   void ReplaceUses(OutputRef from, OutputRef to);
-  // Runs the shape rule again, from the present shapes and constants of the inputs; shapes only get more specific.
+  // Runs the shape rule again, from the present shapes and constants of the inputs; shapes only get
+  // more specific.
   Status InferNode(NodeId id);
   // Reads the node's attributes into its op's struct again, after they were changed.
   Result<DecodedOp> Redecode(NodeId id) const;
-  // Sets one input of a node that exists: closes a loop (then dtype and shape are checked), rewires.
+  // Sets one input of a node that exists: closes a loop (then dtype and shape are checked),
+  // rewires.
   Status SetInput(NodeId id, int index, OutputRef ref);
   void AddControlInput(NodeId id, NodeId from);
 
-  // Live nodes, each after its inputs. The back edges of loops (NextIteration to Merge) do not count. InvalidArgument
-  // names a node of a cycle.
+  // Live nodes, each after its inputs. The back edges of loops (NextIteration to Merge) do not
+  // count. InvalidArgument names a node of a cycle.
   Result<std::vector<NodeId>> TopologicalOrder() const;
   // Checks all that AddNode promised and that passes could have broken.
   Status Verify() const;
@@ -142,7 +148,8 @@ class Graph {
   const FunctionLibrary& library() const;
   // Bytes of nodes, edges, attributes and names; constants' buffers not counted.
   size_t MemoryBytes() const;
-  // Nodes by role, such as "initializers" and "trainable_variables"; kept in the order they were added.
+  // Nodes by role, such as "initializers" and "trainable_variables"; kept in the order they were
+  // added.
   std::map<std::string, std::vector<NodeId>> collections;
   // Fields of a GraphDef that we do not understand.
   std::string extra;

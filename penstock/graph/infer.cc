@@ -27,7 +27,8 @@ Integers::Integers(const Known& known) : shape_(known.shape), extents_(known.ext
       values.assign(from.begin(), from.end());
       break;
     }
-    default: return;
+    default:
+      return;
   }
   values_ = std::move(values);
 }
@@ -37,7 +38,8 @@ Result<Shape> Integers::AsShape(bool allow_unknown) const {
     if (extents_ != nullptr) return *extents_;
     if (shape_->has_rank() && shape_->rank() == 1 && shape_->dim(0) >= 0) {
       if (shape_->dim(0) > Shape::kMaxRank) {
-        return InvalidArgument("a shape has at most {} dimensions, got {}", Shape::kMaxRank, shape_->dim(0));
+        return InvalidArgument("a shape has at most {} dimensions, got {}", Shape::kMaxRank,
+                               shape_->dim(0));
       }
       return Shape::UnknownOfRank(static_cast<int>(shape_->dim(0)));
     }

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// What a shape rule knows of one input. While a graph is built the shape may be partial and the value is known only for
-// constants; before a kernel runs both are complete.
+// What a shape rule knows of one input. While a graph is built the shape may be partial and the
+// value is known only for constants; before a kernel runs both are complete.
 struct Known {
   const Shape* shape = nullptr;
   DType dtype = DType::kInvalid;
@@ -22,14 +22,14 @@ struct Known {
   const Shape* handle_shape = nullptr;
 };
 
-// A resource handle as a shape rule sees it. Its kernel must hold the value against the shapes that were settled: what a
-// handle points at may have been made by another graph.
+// A resource handle as a shape rule sees it. Its kernel must hold the value against the shapes that
+// were settled: what a handle points at may have been made by another graph.
 struct Handle {
   Shape value_shape = Shape::Unknown();
 };
 
-// A vector of integers as an op reads it: axes, sizes, a target shape. int32 and int64 tensors alike.
-// Absent while the graph is built and the input is no constant.
+// A vector of integers as an op reads it: axes, sizes, a target shape. int32 and int64 tensors
+// alike. Absent while the graph is built and the input is no constant.
 class Integers {
  public:
   Integers() = default;
@@ -42,8 +42,8 @@ class Integers {
   size_t size() const { return values_->size(); }
   // The shape of the input itself.
   const Shape& shape() const { return *shape_; }
-  // Reads the vector as a shape: full when known, partial from extents, else of unknown dims or rank. Every extent is
-  // checked; -1 means unknown only when `allow_unknown`.
+  // Reads the vector as a shape: full when known, partial from extents, else of unknown dims or
+  // rank. Every extent is checked; -1 means unknown only when `allow_unknown`.
   Result<Shape> AsShape(bool allow_unknown = false) const;
 
  private:
@@ -52,7 +52,8 @@ class Integers {
   std::optional<std::vector<int64_t>> values_;
 };
 
-// The shared checks of shape rules; each says what was expected, then what came. `what` names the input.
+// The shared checks of shape rules; each says what was expected, then what came. `what` names the
+// input.
 Status CheckRank(const Shape& shape, int rank, std::string_view what);
 Status CheckRankAtLeast(const Shape& shape, int rank, std::string_view what);
 Status CheckScalar(const Shape& shape, std::string_view what);

@@ -8,7 +8,9 @@ namespace {
 // More inputs than this on one node is an attack, not a program.
 constexpr int64_t kMaxArguments = 1 << 22;
 
-bool IsListArg(const ArgDef& arg) { return !arg.number_attr.empty() || !arg.type_list_attr.empty(); }
+bool IsListArg(const ArgDef& arg) {
+  return !arg.number_attr.empty() || !arg.type_list_attr.empty();
+}
 
 // The number of inputs that `arg` stands for as far as `attrs` say, or -1.
 int64_t CountOf(const ArgDef& arg, const AttrMap& attrs) {
@@ -43,7 +45,9 @@ void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, At
     int64_t count = CountOf(arg, *attrs);
     if (count < 0) {
       // What was given wrongly is for the check of the attribute to report.
-      if (FindAttr(*attrs, arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr) != nullptr) return;
+      if (FindAttr(*attrs, arg.number_attr.empty() ? arg.type_list_attr : arg.number_attr) !=
+          nullptr)
+        return;
       // Arguments that share one length attribute split what is left evenly.
       if (fixed > total || (total - fixed) % open != 0) return;
       count = (total - fixed) / open;
@@ -51,12 +55,14 @@ void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, At
         SetAttr(*attrs, arg.number_attr, count);
       } else {
         const size_t end = std::min(input_types.size(), at + static_cast<size_t>(count));
-        SetAttr(*attrs, arg.type_list_attr, std::vector<DType>(input_types.begin() + at, input_types.begin() + end));
+        SetAttr(*attrs, arg.type_list_attr,
+                std::vector<DType>(input_types.begin() + at, input_types.begin() + end));
       }
       fixed += count;
       --open;
     }
-    if (!arg.type_attr.empty() && count > 0 && at < input_types.size() && FindAttr(*attrs, arg.type_attr) == nullptr) {
+    if (!arg.type_attr.empty() && count > 0 && at < input_types.size() &&
+        FindAttr(*attrs, arg.type_attr) == nullptr) {
       SetAttr(*attrs, arg.type_attr, input_types[at]);
     }
     at += static_cast<size_t>(std::max<int64_t>(count, 0));
@@ -67,26 +73,31 @@ void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, At
 Status CheckAllowedType(const AttrDef& def, DType type) {
   if (type == DType::kInvalid) return InvalidArgument("attribute {} is no valid type", def.name);
   if (def.allowed_types.empty()) return OkStatus();
-  if (std::find(def.allowed_types.begin(), def.allowed_types.end(), type) != def.allowed_types.end()) return OkStatus();
-  return InvalidArgument("attribute {} must be one of {}, got {}", def.name, ToString(def.allowed_types), type);
+  if (std::find(def.allowed_types.begin(), def.allowed_types.end(), type) !=
+      def.allowed_types.end())
+    return OkStatus();
+  return InvalidArgument("attribute {} must be one of {}, got {}", def.name,
+                         ToString(def.allowed_types), type);
 }
 
 Status CheckAllowedString(const AttrDef& def, const std::string& text) {
   if (def.allowed_strings.empty()) return OkStatus();
-  if (std::find(def.allowed_strings.begin(), def.allowed_strings.end(), text) != def.allowed_strings.end()) {
+  if (std::find(def.allowed_strings.begin(), def.allowed_strings.end(), text) !=
+      def.allowed_strings.end()) {
     return OkStatus();
   }
-  return InvalidArgument("attribute {} must be one of {}, got \"{}\"", def.name, AttrValue(def.allowed_strings).ToString(),
-                         Printable(text));
+  return InvalidArgument("attribute {} must be one of {}, got \"{}\"", def.name,
+                         AttrValue(def.allowed_strings).ToString(), Printable(text));
 }
 
 Status CheckAttr(const AttrDef& def, const AttrValue& value) {
   if (value.Get<AttrValue::Placeholder>()) return OkStatus();  // inside a function body
   const bool is_list = def.kind.starts_with("list(");
-  const bool kind_fits = value.KindName() == def.kind || (is_list && value.Get<AttrValue::EmptyList>());
+  const bool kind_fits =
+      value.KindName() == def.kind || (is_list && value.Get<AttrValue::EmptyList>());
   if (!kind_fits) {
-    return InvalidArgument("attribute {} must be of kind {}, got {} {}", def.name, def.kind, value.KindName(),
-                           value.ToString());
+    return InvalidArgument("attribute {} must be of kind {}, got {} {}", def.name, def.kind,
+                           value.KindName(), value.ToString());
   }
   if (const auto* type = value.Get<DType>()) TRY(CheckAllowedType(def, *type));
   if (const auto* types = value.Get<std::vector<DType>>()) {
@@ -110,21 +121,24 @@ Status CheckAttr(const AttrDef& def, const AttrValue& value) {
       },
       value.value());
   if (size >= *def.minimum) return OkStatus();
-  return InvalidArgument("attribute {} must be at least {}{}, got {}", def.name, *def.minimum, is_list ? " long" : "", size);
+  return InvalidArgument("attribute {} must be at least {}{}, got {}", def.name, *def.minimum,
+                         is_list ? " long" : "", size);
 }
 
-Status Expand(const std::vector<ArgDef>& args, const AttrMap& attrs, std::vector<DType>* types, std::vector<bool>* refs,
-              std::vector<int>* counts) {
+Status Expand(const std::vector<ArgDef>& args, const AttrMap& attrs, std::vector<DType>* types,
+              std::vector<bool>* refs, std::vector<int>* counts) {
   for (const ArgDef& arg : args) {
     const int64_t count = CountOf(arg, attrs);
-    if (count < 0 || count > kMaxArguments || static_cast<int64_t>(types->size()) + count > kMaxArguments) {
+    if (count < 0 || count > kMaxArguments ||
+        static_cast<int64_t>(types->size()) + count > kMaxArguments) {
       return InvalidArgument("argument {} stands for {} tensors", arg.name, count);
     }
     DType type = arg.dtype;
     const std::vector<DType>* list = nullptr;
     if (!arg.type_attr.empty()) {
       const AttrValue* value = FindAttr(attrs, arg.type_attr);
-      if (value == nullptr || !value->Get<DType>()) return InvalidArgument("attribute {} has no type", arg.type_attr);
+      if (value == nullptr || !value->Get<DType>())
+        return InvalidArgument("attribute {} has no type", arg.type_attr);
       type = *value->Get<DType>();
     } else if (!arg.type_list_attr.empty()) {
       const AttrValue* value = FindAttr(attrs, arg.type_list_attr);
@@ -151,7 +165,8 @@ Status CompleteAttrs(const OpDef& def, const std::vector<DType>& input_types, At
   for (const AttrDef& attr : def.attrs) {
     const AttrValue* value = FindAttr(*attrs, attr.name);
     if (value == nullptr) {
-      if (!attr.default_value) return InvalidArgument("attribute {} of kind {} is missing", attr.name, attr.kind);
+      if (!attr.default_value)
+        return InvalidArgument("attribute {} of kind {} is missing", attr.name, attr.kind);
       SetAttr(*attrs, attr.name, *attr.default_value);
       continue;
     }

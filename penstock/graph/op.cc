@@ -21,8 +21,8 @@ void DescribeList(OpDef& def, std::string_view name, std::string_view kind, int 
   attr.minimum = minimum;
 }
 
-void AddAttr(OpDef& def, std::string_view name, std::string_view kind, std::optional<AttrValue> default_value,
-             int64_t minimum, std::string_view allowed) {
+void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
+             std::optional<AttrValue> default_value, int64_t minimum, std::string_view allowed) {
   // A field may hold the value of a type or length that the signature has already named.
   AttrDef* attr = const_cast<AttrDef*>(def.FindAttr(name));
   if (attr == nullptr) {

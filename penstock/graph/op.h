@@ -17,8 +17,9 @@
 #include "penstock/graph/registry.h"
 #include "penstock/graph/scope.h"
 
-// One op is one plain struct: its fields are its attributes, its members are its rules. This file reads such a struct and
-// makes its OpDef, its NodeDef decoding and its shape and gradient functions. docs/ARCHITECTURE.md shows one whole.
+// One op is one plain struct: its fields are its attributes, its members are its rules. This file
+// reads such a struct and makes its OpDef, its NodeDef decoding and its shape and gradient
+// functions. docs/ARCHITECTURE.md shows one whole.
 
 namespace penstock {
 
@@ -60,7 +61,8 @@ struct Out {
 template <class... Args>
 struct Signature {};
 
-// An attribute: its name and the field that holds it. The field's initial value is the default, unless `required`.
+// An attribute: its name and the field that holds it. The field's initial value is the default,
+// unless `required`.
 template <class Op, class V>
 struct Field {
   std::string_view name;
@@ -197,8 +199,8 @@ inline constexpr std::string_view kKindOf<std::vector<Tensor>> = "list(tensor)";
 template <>
 inline constexpr std::string_view kKindOf<std::vector<FunctionName>> = "list(func)";
 
-void AddAttr(OpDef& def, std::string_view name, std::string_view kind, std::optional<AttrValue> default_value,
-             int64_t minimum, std::string_view allowed);
+void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
+             std::optional<AttrValue> default_value, int64_t minimum, std::string_view allowed);
 
 template <class Op>
 constexpr auto AttrsOf() {
@@ -212,13 +214,15 @@ constexpr auto AttrsOf() {
 template <class Op>
 AttrValue AttrFromField(const Op& op, const auto& field) {
   const auto& value = op.*field.member;
-  if constexpr (requires { value.empty(); } && !std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
+  if constexpr (requires { value.empty(); } &&
+                !std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
     if (value.empty()) return AttrValue(AttrValue::EmptyList{});
   }
   return AttrValue(value);
 }
 
-// The attributes of a struct's values, for the typed call: fields that differ from nothing are all written.
+// The attributes of a struct's values, for the typed call: fields that differ from nothing are all
+// written.
 template <class Op>
 AttrMap Encode(const Op& op) {
   AttrMap attrs;
@@ -282,15 +286,18 @@ Result<DecodedOp> Decode(const AttrMap& attrs, const NodeTypes& types) {
               if (const V* typed = value->template Get<V>()) {
                 decoded->op.*field.member = *typed;
               } else if (status.ok()) {
-                status = InvalidArgument("attribute {} must be of kind {}, got {}", field.name, kKindOf<V>, value->KindName());
+                status = InvalidArgument("attribute {} must be of kind {}, got {}", field.name,
+                                         kKindOf<V>, value->KindName());
               }
             }(),
             ...);
       },
       AttrsOf<Op>());
   TRY(status);
-  std::copy_n(types.input_counts.begin(), decoded->input_counts.size(), decoded->input_counts.begin());
-  std::copy_n(types.output_counts.begin(), decoded->output_counts.size(), decoded->output_counts.begin());
+  std::copy_n(types.input_counts.begin(), decoded->input_counts.size(),
+              decoded->input_counts.begin());
+  std::copy_n(types.output_counts.begin(), decoded->output_counts.size(),
+              decoded->output_counts.begin());
   if constexpr (requires(const Op& op) { op.CheckAttrs(); }) TRY(decoded->op.CheckAttrs());
   return DecodedOp(std::move(decoded));
 }
@@ -323,7 +330,9 @@ struct InferParam<std::span<const Known>> {
   static std::span<const Known> Make(std::span<const Known> args) { return args; }
 };
 
-inline void StoreShapes(Shape&& shape, std::span<Shape> out) { std::fill(out.begin(), out.end(), shape); }
+inline void StoreShapes(Shape&& shape, std::span<Shape> out) {
+  std::fill(out.begin(), out.end(), shape);
+}
 template <class Shapes>
 void StoreShapes(Shapes&& shapes, std::span<Shape> out) {
   std::copy_n(shapes.begin(), std::min<size_t>(shapes.size(), out.size()), out.begin());
@@ -331,19 +340,22 @@ void StoreShapes(Shapes&& shapes, std::span<Shape> out) {
 
 template <class Op, class R, class... Params, size_t... I>
 Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded,
-                 [[maybe_unused]] std::span<const Known> inputs, std::span<Shape> outputs, std::index_sequence<I...>) {
+                 [[maybe_unused]] std::span<const Known> inputs, std::span<Shape> outputs,
+                 std::index_sequence<I...>) {
   std::array<size_t, sizeof...(Params) + 1> at{};
-  for (size_t i = 0; i < sizeof...(Params); ++i) at[i + 1] = at[i] + static_cast<size_t>(decoded.input_counts[i]);
-  auto result =
-      (decoded.op.*infer)(InferParam<Params>::Make(inputs.subspan(at[I], static_cast<size_t>(decoded.input_counts[I])))...);
+  for (size_t i = 0; i < sizeof...(Params); ++i)
+    at[i + 1] = at[i] + static_cast<size_t>(decoded.input_counts[i]);
+  auto result = (decoded.op.*infer)(InferParam<Params>::Make(
+      inputs.subspan(at[I], static_cast<size_t>(decoded.input_counts[I])))...);
   if (!result.ok()) return result.status();
   StoreShapes(*std::move(result), outputs);
   return OkStatus();
 }
 template <class Op, class R, class... Params>
-Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded, std::span<const Known> inputs,
-                 std::span<Shape> outputs) {
-  static_assert(sizeof...(Params) == Decoded<Op>::Sig::kInputs, "InferShape takes one parameter for each input");
+Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded,
+                 std::span<const Known> inputs, std::span<Shape> outputs) {
+  static_assert(sizeof...(Params) == Decoded<Op>::Sig::kInputs,
+                "InferShape takes one parameter for each input");
   return CallInfer(infer, decoded, inputs, outputs, std::make_index_sequence<sizeof...(Params)>());
 }
 
@@ -352,19 +364,24 @@ std::vector<bool> ReadsValues(R (Op::*)(Params...) const) {
   return {(std::is_same_v<Params, const Known&> || std::is_same_v<Params, const Integers&>)...};
 }
 
-// An op is element-wise when it has a member named Eval, of whatever kind: beside another Eval its name is ambiguous.
+// An op is element-wise when it has a member named Eval, of whatever kind: beside another Eval its
+// name is ambiguous.
 struct AnotherEval {
   int Eval;
 };
 template <class Op>
 struct WithAnotherEval : Op, AnotherEval {};
 template <class Op>
-inline constexpr bool kIsElementwise = !requires { &WithAnotherEval<Op>::Eval; };
+inline constexpr bool kIsElementwise = !requires {
+  &WithAnotherEval<Op>::Eval;
+};
 
 Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs);
 Status InferSame(std::span<const Known> inputs, std::span<Shape> outputs);
 template <class Op>
-inline constexpr bool kHasSameShapes = requires { Op::kSameShapes; };
+inline constexpr bool kHasSameShapes = requires {
+  Op::kSameShapes;
+};
 
 template <class Op>
 Status Infer(const void* op, std::span<const Known> inputs, std::span<Shape> outputs) {
@@ -403,18 +420,20 @@ Status Gradient(const void* op, Gradients& g) {
 
 }  // namespace op_internal
 
-// Everything that the rooms from graph/ to session/ know of an op, read off its struct. A struct has:
+// Everything that the rooms from graph/ to session/ know of an op, read off its struct. A struct
+// has:
 //   kName, Sig                        always
-//   kAttrs                            a tuple of Fields, when it has attributes besides the types in Sig
-//   InferShape(...) const             a parameter for each input: const Shape&, const Known&, const Integers& or, for a list,
-//                                     std::span<const Known>; returns Result of a Shape, an array or a vector of them.
-//                                     An element-wise op without one broadcasts, or refuses to if it has
+//   kAttrs                            a tuple of Fields, when it has attributes besides the types
+//   in Sig InferShape(...) const             a parameter for each input: const Shape&, const
+//   Known&, const Integers& or, for a list,
+//                                     std::span<const Known>; returns Result of a Shape, an array
+//                                     or a vector of them. An element-wise op without one
+//                                     broadcasts, or refuses to if it has
 //   kSameShapes = true
-//   Gradient                          of an element-wise op: Expr(x, y, dy) or array<Expr, 2>(a, b, z, dz); else (Gradients&) const
-//   kNoGradient = true                in its place
-//   CheckAttrs() const -> Status      rules between attributes
-//   kStateful, kCommutative, kAggregate, kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync,
-//   kMerges, kNoOp, kCost
+//   Gradient                          of an element-wise op: Expr(x, y, dy) or array<Expr, 2>(a, b,
+//   z, dz); else (Gradients&) const kNoGradient = true                in its place CheckAttrs()
+//   const -> Status      rules between attributes kStateful, kCommutative, kAggregate,
+//   kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync, kMerges, kNoOp, kCost
 template <class Op>
 OpInfo MakeOpInfo() {
   using namespace op_internal;
@@ -425,7 +444,8 @@ OpInfo MakeOpInfo() {
   if constexpr (requires { Op::kStateful; }) info.def.is_stateful = Op::kStateful;
   if constexpr (requires { Op::kCommutative; }) info.def.is_commutative = Op::kCommutative;
   if constexpr (requires { Op::kAggregate; }) info.def.is_aggregate = Op::kAggregate;
-  if constexpr (requires { Op::kAllowsUninitialized; }) info.def.allows_uninitialized_input = Op::kAllowsUninitialized;
+  if constexpr (requires { Op::kAllowsUninitialized; })
+    info.def.allows_uninitialized_input = Op::kAllowsUninitialized;
   OpTraits& traits = info.traits;
   traits.elementwise = kIsElementwise<Op>;
   traits.in_place = kIsElementwise<Op>;

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// An input or output of an op. Exactly one of: a fixed dtype, `type_attr`, `type_list_attr`; with `number_attr` a list of
-// that many of the same type.
+// An input or output of an op. Exactly one of: a fixed dtype, `type_attr`, `type_list_attr`; with
+// `number_attr` a list of that many of the same type.
 struct ArgDef {
   std::string name;
   DType dtype = DType::kInvalid;

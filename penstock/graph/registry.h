@@ -26,21 +26,24 @@ struct NodeTypes {
   std::vector<int> output_counts;  // per ArgDef
 };
 
-// An op's struct with the values of one node, type-erased: what `decode` made is read back by the functions that stand
-// beside it in the OpInfo, and by the kernels registered for the same struct.
+// An op's struct with the values of one node, type-erased: what `decode` made is read back by the
+// functions that stand beside it in the OpInfo, and by the kernels registered for the same struct.
 using DecodedOp = std::shared_ptr<const void>;
 
-// How an op takes part in optimisation. Deduced from its struct; passes read it, they know no op by name where a trait says it.
+// How an op takes part in optimisation. Deduced from its struct; passes read it, they know no op by
+// name where a trait says it.
 struct OpTraits {
   // Output element i depends on element i (after broadcasting) of each input alone.
   bool elementwise = false;
   // Output 0 may share input 0's buffer (Identity, Reshape).
   bool aliases_input = false;
-  // Keeps a reference to an input after the step (Assign): its buffer cannot lie in the step's arena.
+  // Keeps a reference to an input after the step (Assign): its buffer cannot lie in the step's
+  // arena.
   bool keeps_inputs = false;
   // Output 0 may be written over an input of equal type and size.
   bool in_place = false;
-  // Neither state nor outside world: may be folded, merged and dropped. Deduced from is_stateful and reference arguments.
+  // Neither state nor outside world: may be folded, merged and dropped. Deduced from is_stateful
+  // and reference arguments.
   bool pure = true;
   // Costs about this many cycles an output element.
   double cost = 1;
@@ -50,7 +53,8 @@ struct OpTraits {
   bool cheap = false;
   // May wait (queues, Recv): gets a continuation and holds no thread.
   bool async = false;
-  // Its kernel writes into memory that was allocated for it by shape, so the plan may choose the place.
+  // Its kernel writes into memory that was allocated for it by shape, so the plan may choose the
+  // place.
   bool placeable = false;
   // Passes on the first live value that arrives (Merge).
   bool merges = false;
@@ -62,11 +66,14 @@ struct OpTraits {
 struct OpInfo {
   OpDef def;
   OpTraits traits;
-  // Reads the node's attributes into the op's struct. REQUIRES: attributes already checked against `def`.
+  // Reads the node's attributes into the op's struct. REQUIRES: attributes already checked against
+  // `def`.
   std::function<Result<DecodedOp>(const AttrMap&, const NodeTypes&)> decode;
   // Writes the outputs' shapes. Null: nothing is known of them.
-  std::function<Status(const void* op, std::span<const Known> inputs, std::span<Shape> outputs)> infer;
-  // Adds the nodes of the derivative. Null when the op has none; then `no_gradient` says that this is meant.
+  std::function<Status(const void* op, std::span<const Known> inputs, std::span<Shape> outputs)>
+      infer;
+  // Adds the nodes of the derivative. Null when the op has none; then `no_gradient` says that this
+  // is meant.
   std::function<Status(const void* op, Gradients& gradients)> gradient;
   bool no_gradient = false;
 };
@@ -90,7 +97,8 @@ class OpRegistry {
   std::unordered_map<std::string, std::unique_ptr<OpInfo>> ops_;
 };
 
-// The ops of this library. Defined in ops/register_all.cc, above this room: the graph room itself knows no op.
+// The ops of this library. Defined in ops/register_all.cc, above this room: the graph room itself
+// knows no op.
 const OpRegistry& StandardOps();
 
 }  // namespace penstock

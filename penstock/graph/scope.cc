@@ -3,7 +3,8 @@
 namespace penstock {
 namespace {
 
-// "/job:a" refined by "/task:1" is "/job:a/task:1"; a part that the inner name gives replaces the outer one.
+// "/job:a" refined by "/task:1" is "/job:a/task:1"; a part that the inner name gives replaces the
+// outer one.
 std::string MergeDevices(std::string_view outer, std::string_view inner) {
   auto part = [](std::string_view device, std::string_view key) -> std::string_view {
     const size_t at = device.find(key);
@@ -44,22 +45,38 @@ Tensor MakeScalar(double value) {
 
 Result<Tensor> ScalarOf(DType dtype, double value) {
   switch (dtype) {
-    case DType::kFloat: return MakeScalar<float>(value);
-    case DType::kDouble: return MakeScalar<double>(value);
-    case DType::kHalf: return MakeScalar<half>(value);
-    case DType::kBfloat16: return MakeScalar<bfloat16>(value);
-    case DType::kComplex64: return MakeScalar<complex64>(value);
-    case DType::kComplex128: return MakeScalar<complex128>(value);
-    case DType::kInt8: return MakeScalar<int8_t>(value);
-    case DType::kInt16: return MakeScalar<int16_t>(value);
-    case DType::kInt32: return MakeScalar<int32_t>(value);
-    case DType::kInt64: return MakeScalar<int64_t>(value);
-    case DType::kUint8: return MakeScalar<uint8_t>(value);
-    case DType::kUint16: return MakeScalar<uint16_t>(value);
-    case DType::kUint32: return MakeScalar<uint32_t>(value);
-    case DType::kUint64: return MakeScalar<uint64_t>(value);
-    case DType::kBool: return Tensor::Scalar(value != 0);
-    default: return InvalidArgument("no number of dtype {}", dtype);
+    case DType::kFloat:
+      return MakeScalar<float>(value);
+    case DType::kDouble:
+      return MakeScalar<double>(value);
+    case DType::kHalf:
+      return MakeScalar<half>(value);
+    case DType::kBfloat16:
+      return MakeScalar<bfloat16>(value);
+    case DType::kComplex64:
+      return MakeScalar<complex64>(value);
+    case DType::kComplex128:
+      return MakeScalar<complex128>(value);
+    case DType::kInt8:
+      return MakeScalar<int8_t>(value);
+    case DType::kInt16:
+      return MakeScalar<int16_t>(value);
+    case DType::kInt32:
+      return MakeScalar<int32_t>(value);
+    case DType::kInt64:
+      return MakeScalar<int64_t>(value);
+    case DType::kUint8:
+      return MakeScalar<uint8_t>(value);
+    case DType::kUint16:
+      return MakeScalar<uint16_t>(value);
+    case DType::kUint32:
+      return MakeScalar<uint32_t>(value);
+    case DType::kUint64:
+      return MakeScalar<uint64_t>(value);
+    case DType::kBool:
+      return Tensor::Scalar(value != 0);
+    default:
+      return InvalidArgument("no number of dtype {}", dtype);
   }
 }
 
@@ -120,7 +137,8 @@ Result<NodeId> Scope::AddNode(NodeSpec spec) const {
   return node;
 }
 
-Expr Scope::Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap attrs, std::string_view name) const {
+Expr Scope::Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap attrs,
+                std::string_view name) const {
   NodeSpec spec;
   spec.op = op;
   spec.name = name;
@@ -136,7 +154,8 @@ Expr Scope::Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap at
   return node.ok() ? Expr(this, {*node, 0}) : Expr();
 }
 
-Expr Scope::Add(std::string_view op, std::initializer_list<Expr> inputs, AttrMap attrs, std::string_view name) const {
+Expr Scope::Add(std::string_view op, std::initializer_list<Expr> inputs, AttrMap attrs,
+                std::string_view name) const {
   return Add(op, std::vector<Expr>(inputs), std::move(attrs), name);
 }
 
@@ -179,7 +198,8 @@ Expr Op(std::string_view op, const Expr& a, const Expr& b, const Expr& c, AttrMa
 
 Expr Conj(const Expr& a) { return a.valid() && IsComplex(a.dtype()) ? Op("Conj", a) : a; }
 
-Gradients::Gradients(const Scope* scope, const Graph& graph, NodeId node, std::vector<Expr> output_gradients)
+Gradients::Gradients(const Scope* scope, const Graph& graph, NodeId node,
+                     std::vector<Expr> output_gradients)
     : scope_(scope),
       node_(node),
       inputs_(graph.node(node).inputs),
@@ -193,8 +213,7 @@ Expr Gradients::dy(int i) const {
 void Gradients::SetUnbroadcast(int i, Expr gradient, int j) {
   const Shape& mine = input(i).shape();
   if (mine.IsFullyKnown() && mine == input(j).shape()) return Set(i, gradient);
-  const Expr axes =
-      Op("BroadcastGradientArgs", Op("Shape", input(i)), Op("Shape", input(j)));
+  const Expr axes = Op("BroadcastGradientArgs", Op("Shape", input(i)), Op("Shape", input(j)));
   const Expr sum = Op("Sum", gradient, axes, {{"keep_dims", false}});
   Set(i, Op("Reshape", sum, Op("Shape", input(i))));
 }

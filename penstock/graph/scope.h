@@ -12,16 +12,16 @@ namespace penstock {
 
 class Expr;
 
-// Where new nodes go: a name prefix, control dependencies, a device and colocation that every node made through it gets.
-// Scopes are values; those derived from one share its graph and its first error, so that a chain of nodes needs one
-// check at the end.
-// Threads: as its graph.
+// Where new nodes go: a name prefix, control dependencies, a device and colocation that every node
+// made through it gets. Scopes are values; those derived from one share its graph and its first
+// error, so that a chain of nodes needs one check at the end. Threads: as its graph.
 class Scope {
  public:
   explicit Scope(Graph& graph);
 
   Graph& graph() const { return *graph_; }
-  // A scope whose nodes are named "this/name/...". The name is made unique among the scopes of the graph.
+  // A scope whose nodes are named "this/name/...". The name is made unique among the scopes of the
+  // graph.
   Scope Sub(std::string_view name) const;
   // Nodes that run only after these have run.
   Scope After(const std::vector<NodeId>& nodes) const;
@@ -35,9 +35,12 @@ class Scope {
   // The same scope with an error state of its own.
   Scope WithoutError() const;
 
-  // Adds a node and returns its output 0. On error the result is invalid and status() tells; with an earlier error nothing is added.
-  Expr Add(std::string_view op, std::initializer_list<Expr> inputs, AttrMap attrs = {}, std::string_view name = "") const;
-  Expr Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap attrs = {}, std::string_view name = "") const;
+  // Adds a node and returns its output 0. On error the result is invalid and status() tells; with
+  // an earlier error nothing is added.
+  Expr Add(std::string_view op, std::initializer_list<Expr> inputs, AttrMap attrs = {},
+           std::string_view name = "") const;
+  Expr Add(std::string_view op, const std::vector<Expr>& inputs, AttrMap attrs = {},
+           std::string_view name = "") const;
   // The same with everything in a spec; names, device, control inputs of the scope are added to it.
   Result<NodeId> AddNode(NodeSpec spec) const;
   // A constant.
@@ -60,8 +63,8 @@ class Scope {
   CallSite site_ = {};
 };
 
-// One output of a node being written down: the language of gradients. Invalid when the scope failed or nothing is meant
-// (a missing gradient).
+// One output of a node being written down: the language of gradients. Invalid when the scope failed
+// or nothing is meant (a missing gradient).
 class Expr {
  public:
   Expr() = default;
@@ -100,11 +103,12 @@ Expr Op(std::string_view op, const Expr& a, const Expr& b, const Expr& c, AttrMa
 // Conjugates complex values, leaves others alone: derivatives of complex functions need it.
 Expr Conj(const Expr& a);
 
-// What an op's derivative sees: its inputs, outputs and the gradients that arrive at the outputs; and where it puts the
-// gradients of its inputs. An input that is left unset gets none (no path).
+// What an op's derivative sees: its inputs, outputs and the gradients that arrive at the outputs;
+// and where it puts the gradients of its inputs. An input that is left unset gets none (no path).
 class Gradients {
  public:
-  Gradients(const Scope* scope, const Graph& graph, NodeId node, std::vector<Expr> output_gradients);
+  Gradients(const Scope* scope, const Graph& graph, NodeId node,
+            std::vector<Expr> output_gradients);
 
   const Scope& scope() const { return *scope_; }
   int num_inputs() const { return static_cast<int>(results_.size()); }

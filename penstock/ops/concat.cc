@@ -42,7 +42,12 @@ Result<Shape> InferConcat(std::span<const Known> values, const Integers& axis) {
   Shape shape = Shape::UnknownOfRank(rank);
   int64_t extent = 0;
   for (const Known& value : values) {
-    TRY_ASSIGN(shape, MergeShapes(shape, WithoutExtent(*value.shape, along)));
+    Result<Shape> merged = MergeShapes(shape, WithoutExtent(*value.shape, along));
+    if (!merged.ok()) {
+      return InvalidArgument("values must have equal extents outside axis {}, got {} and {}", along,
+                             *values[0].shape, *value.shape);
+    }
+    shape = *std::move(merged);
     const int64_t mine = value.shape->has_rank() ? value.shape->dim(along) : Shape::kUnknownDim;
     if (mine < 0 || extent < 0) {
       extent = Shape::kUnknownDim;

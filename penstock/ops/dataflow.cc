@@ -10,7 +10,8 @@ class UnfedKernel final : public Kernel {
  public:
   UnfedKernel(std::string node, DType dtype) : node_(std::move(node)), dtype_(dtype) {}
   Status Compute(KernelContext&) override {
-    return InvalidArgument("You must feed a value for placeholder tensor '{}' with dtype {}", node_, dtype_);
+    return InvalidArgument("You must feed a value for placeholder tensor '{}' with dtype {}", node_,
+                           dtype_);
   }
 
  private:
@@ -46,7 +47,8 @@ Status IdentityN::ComputeCpu(CpuContext& context, std::span<Tensor* const> input
 }
 
 void PreventGradient::Gradient(Gradients& g) const {
-  g.scope().Fail(Unimplemented("a gradient was asked for that is explicitly disabled: {}", message));
+  g.scope().Fail(
+      Unimplemented("a gradient was asked for that is explicitly disabled: {}", message));
 }
 
 Status Snapshot::ComputeCpu(CpuContext& context, const Tensor& input) const {

@@ -19,7 +19,8 @@ struct Const {
   Tensor value;
   DType dtype = DType::kInvalid;
   using Sig = Signature<Out<"output", AnyType<"dtype">>>;
-  static constexpr std::tuple kAttrs{Field{"value", &Const::value}.Required(), Field{"dtype", &Const::dtype}};
+  static constexpr std::tuple kAttrs{Field{"value", &Const::value}.Required(),
+                                     Field{"dtype", &Const::dtype}};
 
   Status CheckAttrs() const {
     if (value.dtype() == dtype) return OkStatus();
@@ -39,7 +40,8 @@ struct Placeholder {
   DType dtype = DType::kInvalid;
   Shape shape = Shape::Unknown();
   using Sig = Signature<Out<"output", AnyType<"dtype">>>;
-  static constexpr std::tuple kAttrs{Field{"dtype", &Placeholder::dtype}, Field{"shape", &Placeholder::shape}};
+  static constexpr std::tuple kAttrs{Field{"dtype", &Placeholder::dtype},
+                                     Field{"shape", &Placeholder::shape}};
 
   Result<Shape> InferShape() const { return shape; }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
@@ -230,7 +232,8 @@ struct Arg {
   DType T = DType::kInvalid;
   int64_t index = 0;
   using Sig = Signature<Out<"output", AnyType<"T">>>;
-  static constexpr std::tuple kAttrs{Field{"T", &Arg::T}, Field{"index", &Arg::index}.Required().Min(0)};
+  static constexpr std::tuple kAttrs{Field{"T", &Arg::T},
+                                     Field{"index", &Arg::index}.Required().Min(0)};
 };
 struct Retval {
   static constexpr auto kName = "_Retval";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "penstock/kernels/cast.h"
 #include "penstock/kernels/fused.h"
 #include "penstock/ops/elementwise.h"
 #include "penstock/ops/register_all.h"
@@ -14,6 +15,56 @@ struct FusedCode {
 };
 
 namespace {
+
+// A conversion as a block: the op Cast has none, since it takes pairs of types.
+template <class From, class To>
+void CastBlock(const void* const* inputs, uint32_t scalar_mask, void* output, int64_t n) {
+  const From* in = static_cast<const From*>(inputs[0]);
+  To* out = static_cast<To*>(output);
+  if (scalar_mask != 0) {
+    To one;
+    kernels::Cast(in, &one, 1);
+    std::fill_n(out, n, one);
+  } else if (inputs[0] != output) {
+    kernels::Cast(in, out, n);
+  } else {
+    constexpr int64_t kTile = 256;
+    To tile[kTile];
+    for (int64_t i = 0; i < n; i += kTile) {
+      const int64_t count = std::min(kTile, n - i);
+      kernels::Cast(in + i, tile, count);
+      std::copy_n(tile, count, out + i);
+    }
+  }
+}
+
+// The types that values are converted between inside a region.
+using CastTypes = Types<float, double, half, bfloat16, int32_t, int64_t, uint8_t, bool>;
+
+template <class From, class... Tos>
+kernels::BlockFn FindCastFrom(DType to, Types<Tos...>) {
+  kernels::BlockFn found = nullptr;
+  ((to == kDTypeOf<Tos> ? void(found = &CastBlock<From, Tos>) : void()), ...);
+  return found;
+}
+template <class... Froms>
+kernels::BlockFn FindCast(DType from, DType to, Types<Froms...> types) {
+  kernels::BlockFn found = nullptr;
+  ((from == kDTypeOf<Froms> ? void(found = FindCastFrom<Froms>(to, types)) : void()), ...);
+  return found;
+}
+
+// The block of an instruction; without a function when there is none that cannot fail.
+ElementwiseBlock FindBlock(const std::string& op, std::span<const DType> inputs, DType output) {
+  if (op == "Cast" && inputs.size() == 1) {
+    ElementwiseBlock block;
+    block.function = FindCast(inputs[0], output, CastTypes());
+    return block;
+  }
+  const ElementwiseBlock* block = StandardElementwise().Find(op, inputs, output);
+  if (block == nullptr || block->attribute != nullptr || block->divides || block->raises) return {};
+  return *block;
+}
 
 // Reads one instruction, whose result is the next value.
 Result<kernels::FusedInstruction> ReadInstruction(const Fused& op, size_t i,
@@ -29,19 +80,16 @@ Result<kernels::FusedInstruction> ReadInstruction(const Fused& op, size_t i,
     types[out.arity] = values[static_cast<size_t>(arg)];
     out.args[static_cast<size_t>(out.arity++)] = static_cast<int>(arg);
   }
-  const ElementwiseBlock* block = StandardElementwise().Find(
+  const ElementwiseBlock block = FindBlock(
       op.ops[i], std::span<const DType>(types, static_cast<size_t>(out.arity)), op.types[i]);
-  if (block == nullptr || block->arity != out.arity) {
+  if (block.function == nullptr) {
     return InvalidArgument("instruction {} cannot be fused: {} to {}", i, Printable(op.ops[i]),
                            op.types[i]);
   }
-  if (block->divides || block->raises) {
-    return InvalidArgument("instruction {} can fail: {}", i, op.ops[i]);
-  }
-  out.fn = block->function;
+  out.fn = block.function;
   out.result = static_cast<int>(values.size());
   out.result_bytes = static_cast<int>(SizeOf(op.types[i]));
-  *cost += block->cost;
+  *cost += block.cost;
   return out;
 }
 

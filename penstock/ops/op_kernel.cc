@@ -3,7 +3,8 @@
 namespace penstock::op_internal {
 
 Status InferFromInputs(CpuContext& context, const void* op,
-                       Status (*infer)(const void*, std::span<const Known>, std::span<Shape>), std::span<Shape> shapes) {
+                       Status (*infer)(const void*, std::span<const Known>, std::span<Shape>),
+                       std::span<Shape> shapes) {
   constexpr int kSmall = 8;
   Known small[kSmall];
   std::vector<Known> large;
@@ -17,7 +18,8 @@ Status InferFromInputs(CpuContext& context, const void* op,
   return infer(op, {known, static_cast<size_t>(n)}, shapes);
 }
 
-Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const Shape* shapes, bool in_place) {
+Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const Shape* shapes,
+                       bool in_place) {
   for (size_t i = 0; i < dtypes.size(); ++i) {
     const int port = static_cast<int>(i);
     if (in_place && i == 0 && !context.output(0).initialized()) {
@@ -25,7 +27,8 @@ Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const
         if (!context.MayOverwrite(k)) continue;
         const Tensor& input = context.input(k);
         if (input.dtype() != dtypes[0] || !(input.shape() == shapes[0])) continue;
-        context.SetOutput(0, input);  // both now point at it: the kernel reads and writes element by element
+        context.SetOutput(
+            0, input);  // both now point at it: the kernel reads and writes element by element
         break;
       }
       if (context.output(0).initialized()) continue;

@@ -10,8 +10,8 @@
 #include "penstock/device/kernel.h"
 #include "penstock/graph/op.h"
 
-// Turns an op's ComputeCpu into a Kernel: reads the inputs as the types of its parameters, checks shapes by InferShape,
-// allocates the outputs and calls it for the dtype of the node.
+// Turns an op's ComputeCpu into a Kernel: reads the inputs as the types of its parameters, checks
+// shapes by InferShape, allocates the outputs and calls it for the dtype of the node.
 
 namespace penstock {
 
@@ -56,7 +56,9 @@ struct KernelParam<const Integers&> {
 };
 template <>
 struct KernelParam<std::span<Tensor* const>> {
-  static std::span<Tensor* const> Input(CpuContext& context, int at, int count) { return context.inputs(at, count); }
+  static std::span<Tensor* const> Input(CpuContext& context, int at, int count) {
+    return context.inputs(at, count);
+  }
 };
 template <>
 struct KernelParam<std::span<Tensor>> {
@@ -66,12 +68,15 @@ struct KernelParam<std::span<Tensor>> {
 };
 template <class T>
 struct KernelParam<std::span<const T>> {
-  static std::span<const T> Input(CpuContext& context, int at, int) { return context.input(at).template values<T>(); }
+  static std::span<const T> Input(CpuContext& context, int at, int) {
+    return context.input(at).template values<T>();
+  }
 };
 template <class T>
-  requires(!std::is_const_v<T> && !std::is_same_v<T, Tensor>)
-struct KernelParam<std::span<T>> {
-  static std::span<T> Output(CpuContext& context, int at, int) { return context.output(at).template mutable_values<T>(); }
+requires(!std::is_const_v<T> && !std::is_same_v<T, Tensor>) struct KernelParam<std::span<T>> {
+  static std::span<T> Output(CpuContext& context, int at, int) {
+    return context.output(at).template mutable_values<T>();
+  }
 };
 template <class T>
 struct KernelParam<Matrix<const T>> {
@@ -81,8 +86,7 @@ struct KernelParam<Matrix<const T>> {
   }
 };
 template <class T>
-  requires(!std::is_const_v<T>)
-struct KernelParam<Matrix<T>> {
+requires(!std::is_const_v<T>) struct KernelParam<Matrix<T>> {
   static Matrix<T> Output(CpuContext& context, int at, int) {
     Tensor& tensor = context.output(at);
     return {tensor.template mutable_data<T>(), tensor.shape().dim(0), tensor.shape().dim(1)};
@@ -101,32 +105,38 @@ struct ArgumentPlaces {
   }
 };
 
-// Checks the inputs by the op's shape rule and fills `shapes`; nothing to do when the compiler has settled them.
+// Checks the inputs by the op's shape rule and fills `shapes`; nothing to do when the compiler has
+// settled them.
 Status InferFromInputs(CpuContext& context, const void* op,
-                       Status (*infer)(const void*, std::span<const Known>, std::span<Shape>), std::span<Shape> shapes);
+                       Status (*infer)(const void*, std::span<const Known>, std::span<Shape>),
+                       std::span<Shape> shapes);
 // Gives every output memory: an input's where the op may write in place, else the plan's or new.
-Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const Shape* shapes, bool in_place);
+Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const Shape* shapes,
+                       bool in_place);
 
 template <class Op, class Self, class R, class... Params>
 struct Compute {
   using Sig = SignatureOf<typename Op::Sig>;
-  static constexpr bool kAllocates = sizeof...(Params) == Sig::kInputs + Sig::kOutputs && Sig::kOutputs > 0;
+  static constexpr bool kAllocates =
+      sizeof...(Params) == Sig::kInputs + Sig::kOutputs && Sig::kOutputs > 0;
   static_assert(kAllocates || sizeof...(Params) == Sig::kInputs,
                 "ComputeCpu takes a context, each input, and either each output or none");
 
   template <size_t... I>
-  static Status Call(Self compute, const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at, CpuContext& context,
-                     std::index_sequence<I...>) {
+  static Status Call(Self compute, const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at,
+                     CpuContext& context, std::index_sequence<I...>) {
     return (decoded.op.*compute)(context, Get<I, Params>(decoded, at, context)...);
   }
 
  private:
   template <size_t I, class P>
-  static decltype(auto) Get(const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at, CpuContext& context) {
+  static decltype(auto) Get(const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at,
+                            CpuContext& context) {
     if constexpr (I < Sig::kInputs) {
       return KernelParam<P>::Input(context, at.inputs[I], decoded.input_counts[I]);
     } else {
-      return KernelParam<P>::Output(context, at.outputs[I - Sig::kInputs], decoded.output_counts[I - Sig::kInputs]);
+      return KernelParam<P>::Output(context, at.outputs[I - Sig::kInputs],
+                                    decoded.output_counts[I - Sig::kInputs]);
     }
   }
 };
@@ -145,11 +155,14 @@ class OpKernelBase : public Kernel {
   Status Run(R (Op::*compute)(CpuContext&, Params...) const, CpuContext& context) const {
     using Call = op_internal::Compute<Op, R (Op::*)(CpuContext&, Params...) const, R, Params...>;
     if (const Shape* settled = context.settled_shapes()) {
-      if constexpr (Call::kAllocates) TRY(AllocateOutputs(context, output_types_, settled, InPlace()));
+      if constexpr (Call::kAllocates)
+        TRY(AllocateOutputs(context, output_types_, settled, InPlace()));
     } else {
       std::vector<Shape> shapes(output_types_.size());
-      if constexpr (requires { &Op::InferShape; }) TRY(InferFromInputs(context, op_.get(), &Infer<Op>, shapes));
-      if constexpr (Call::kAllocates) TRY(AllocateOutputs(context, output_types_, shapes.data(), InPlace()));
+      if constexpr (requires { &Op::InferShape; })
+        TRY(InferFromInputs(context, op_.get(), &Infer<Op>, shapes));
+      if constexpr (Call::kAllocates)
+        TRY(AllocateOutputs(context, output_types_, shapes.data(), InPlace()));
     }
     return Call::Call(compute, decoded_, places_, context, std::index_sequence_for<Params...>());
   }
@@ -182,7 +195,9 @@ template <class Op, class T>
 class TypedKernel final : public OpKernelBase<Op> {
  public:
   using OpKernelBase<Op>::OpKernelBase;
-  Status Compute(KernelContext& context) override { return this->Run(&Op::template ComputeCpu<T>, context); }
+  Status Compute(KernelContext& context) override {
+    return this->Run(&Op::template ComputeCpu<T>, context);
+  }
 };
 
 // ---- which type a kernel is chosen by ----
@@ -208,7 +223,10 @@ template <class... Args>
 constexpr int DispatchIndex(Signature<Args...>, std::string_view wanted) {
   int index = 0;
   int found = -1;
-  ((found < 0 && TypesOf<typename Args::Type>::kIsVariable && (wanted.empty() || Args::kName == wanted) ? found = index : 0,
+  ((found < 0 && TypesOf<typename Args::Type>::kIsVariable &&
+            (wanted.empty() || Args::kName == wanted)
+        ? found = index
+        : 0,
     ++index),
    ...);
   return found;
@@ -255,7 +273,10 @@ template <class Op, class... Ts>
 Result<std::unique_ptr<Kernel>> MakeTyped(const KernelRequest& request, Types<Ts...>) {
   const DType dtype = Dispatch<Op>::TypeOf(request);
   std::unique_ptr<Kernel> kernel;
-  ((kernel == nullptr && dtype == kDTypeOf<Ts> ? void(kernel = std::make_unique<TypedKernel<Op, Ts>>(request)) : void()), ...);
+  ((kernel == nullptr && dtype == kDTypeOf<Ts>
+        ? void(kernel = std::make_unique<TypedKernel<Op, Ts>>(request))
+        : void()),
+   ...);
   if (kernel == nullptr) return Unimplemented("op {} has no CPU kernel for {}", Op::kName, dtype);
   return kernel;
 }
@@ -277,7 +298,8 @@ constexpr bool Placeable() {
   } else if constexpr (requires { &Op::ComputeCpu; }) {
     return TakesOutputs(&Op::ComputeCpu);
   } else if constexpr (Dispatch<Op>::kIndex >= 0) {
-    if constexpr (requires { TypedTakesOutputs<Op>(KernelTypes<Op>()); }) return TypedTakesOutputs<Op>(KernelTypes<Op>());
+    if constexpr (requires { TypedTakesOutputs<Op>(KernelTypes<Op>()); })
+      return TypedTakesOutputs<Op>(KernelTypes<Op>());
   }
   return false;
 }
@@ -289,8 +311,9 @@ class Registrar {
  public:
   Registrar(OpRegistry* ops, KernelRegistry* kernels) : ops_(ops), kernels_(kernels) {}
 
-  // An op whose kernel is deduced from ComputeCpu (see above) or made by `static Result<unique_ptr<Kernel>>
-  // MakeCpuKernel(const KernelRequest&)`. An op with neither is known to graphs but runs nowhere (Placeholder).
+  // An op whose kernel is deduced from ComputeCpu (see above) or made by `static
+  // Result<unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest&)`. An op with neither is known to
+  // graphs but runs nowhere (Placeholder).
   template <class Op>
   void Add() {
     OpInfo info = MakeOpInfo<Op>();
@@ -329,7 +352,9 @@ class Registrar {
   template <class Op, class... Ts>
   void AddTyped(Types<Ts...> types) {
     if constexpr ((false || ... || requires { &Op::template ComputeCpu<Ts>; })) {
-      AddKernel<Op>([types](const KernelRequest& request) { return op_internal::MakeTyped<Op>(request, types); });
+      AddKernel<Op>([types](const KernelRequest& request) {
+        return op_internal::MakeTyped<Op>(request, types);
+      });
     }
   }
   void Keep(const Status& status) {

@@ -3,8 +3,8 @@
 #include "penstock/ops/elementwise.h"
 #include "penstock/ops/op_kernel.h"
 
-// One function a family, called in turn by register_all.cc: registration is explicit, since a linker drops static
-// initialisers of a static archive.
+// One function a family, called in turn by register_all.cc: registration is explicit, since a
+// linker drops static initialisers of a static archive.
 
 namespace penstock::ops {
 

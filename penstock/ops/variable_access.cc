@@ -27,8 +27,8 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
   const uint64_t generation = state.generation();
   if (state_ == &state && generation_ == generation) return handle_;
   TRY_ASSIGN(std::shared_ptr<StateVariable> variable,
-             state.FindOrMake<StateVariable>(container_, name_,
-                                        [this] { return std::make_shared<StateVariable>(dtype_); }));
+             state.FindOrMake<StateVariable>(
+                 container_, name_, [this] { return std::make_shared<StateVariable>(dtype_); }));
   if (variable->dtype() != dtype_) {
     return InvalidArgument("variable {} must hold {}, got one that holds {}", Printable(name_),
                            dtype_, variable->dtype());
@@ -42,7 +42,7 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
 const ResourceHandle& HandleIn(const Tensor& tensor) { return *tensor.data<ResourceHandle>(); }
 
 Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& tensor,
-                                               DType dtype) {
+                                                    DType dtype) {
   if (tensor.dtype() != DType::kResource || tensor.num_elements() != 1) {
     return InvalidArgument("expected a handle of a variable, got a tensor of dtype {} and shape {}",
                            tensor.dtype(), tensor.shape());

@@ -51,7 +51,7 @@ class VariableHandle {
 // the tensor is no handle, points at nothing or at something else, or at a variable of another
 // dtype.
 Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& handle,
-                                               DType dtype);
+                                                    DType dtype);
 // The handle in a tensor. REQUIRES: FindVariable accepted it.
 const ResourceHandle& HandleIn(const Tensor& tensor);
 
@@ -68,8 +68,8 @@ Result<Tensor> KeepInput(KernelContext& context, int i);
 Status MakeWritable(KernelContext& context, Tensor& value);
 
 // value = block(value, input 1), in place where nobody else holds the memory; readers keep what
-// they have. REQUIRES: called with the variable's lock held (StateVariable::Update), a binary block of
-// the value's dtype, equal shapes.
+// they have. REQUIRES: called with the variable's lock held (StateVariable::Update), a binary block
+// of the value's dtype, equal shapes.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
 
 }  // namespace penstock::ops

@@ -11,7 +11,8 @@
 namespace penstock {
 
 // Calls back when a moment has come. One thread, started by the first deadline.
-// Threads: all methods may be called concurrently. A callback does not run after Remove has returned.
+// Threads: all methods may be called concurrently. A callback does not run after Remove has
+// returned.
 class DeadlineTimer {
  public:
   using Token = uint64_t;

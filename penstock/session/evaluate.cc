@@ -4,12 +4,14 @@
 
 namespace penstock {
 
-Result<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs, const KernelRegistry& kernels,
-                                         Device& device) {
+Result<std::vector<Tensor>> EvaluateNode(const Node& node, const std::vector<Tensor>& inputs,
+                                         const KernelRegistry& kernels, Device& device) {
   TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
   TRY_ASSIGN(const std::unique_ptr<Kernel> kernel,
-             kernels.Create(node.op_name(), device.type(), {node.decoded, node.name, types.inputs, types.outputs}));
-  if (kernel->IsAsync()) return Unimplemented("op {} can wait: it is not evaluated alone", node.op_name());
+             kernels.Create(node.op_name(), device.type(),
+                            {node.decoded, node.name, types.inputs, types.outputs}));
+  if (kernel->IsAsync())
+    return Unimplemented("op {} can wait: it is not evaluated alone", node.op_name());
   StateRegistry state;
   Cancellation cancellation;
   StepResources resources;

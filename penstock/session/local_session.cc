@@ -39,9 +39,9 @@ class LocalSession final : public SessionBackend {
   LocalSession(const Graph& graph, const LocalSessionOptions& options)
       : graph_(graph),
         options_(options),
-        device_(options.device != nullptr
-                    ? options.device
-                    : MakeCpuDevice({.threads = options.threads, .memory_limit = options.memory_limit})),
+        device_(options.device != nullptr ? options.device
+                                          : MakeCpuDevice({.threads = options.threads,
+                                                           .memory_limit = options.memory_limit})),
         state_(options.state != nullptr ? options.state : std::make_shared<StateRegistry>()) {}
 
   ~LocalSession() override { (void)Close(); }
@@ -54,7 +54,8 @@ class LocalSession final : public SessionBackend {
     return handle;
   }
 
-  Result<std::vector<Tensor>> RunCallable(CallableHandle handle, std::span<const Tensor> feeds, const RunOptions& options,
+  Result<std::vector<Tensor>> RunCallable(CallableHandle handle, std::span<const Tensor> feeds,
+                                          const RunOptions& options,
                                           RunMetadata* metadata) override {
     std::shared_ptr<Callable> callable;
     {
@@ -72,8 +73,8 @@ class LocalSession final : public SessionBackend {
     return OkStatus();
   }
 
-  Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds, const RunOptions& options,
-                                  RunMetadata* metadata) override {
+  Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds,
+                                  const RunOptions& options, RunMetadata* metadata) override {
     TRY_ASSIGN(const std::shared_ptr<Callable> callable, FindOrCompile(spec));
     return RunPlan(*callable->plan, feeds, options, metadata);
   }
@@ -93,8 +94,9 @@ class LocalSession final : public SessionBackend {
     auto check = [&](OutputRef ref, std::string_view what) -> Status {
       if (!graph_.IsLive(ref.node)) return NotFound("{} {} is not in the graph", what, ref.node);
       if (!InRange(ref.port, static_cast<int64_t>(graph_.node(ref.node).outputs.size()))) {
-        return InvalidArgument("{}: {} has {} outputs, no output {}", what, graph_.Describe(ref.node),
-                               graph_.node(ref.node).outputs.size(), ref.port);
+        return InvalidArgument("{}: {} has {} outputs, no output {}", what,
+                               graph_.Describe(ref.node), graph_.node(ref.node).outputs.size(),
+                               ref.port);
       }
       return OkStatus();
     };
@@ -122,10 +124,11 @@ class LocalSession final : public SessionBackend {
     options.evaluator = [this](const Node& node, const std::vector<Tensor>& inputs) {
       return EvaluateNode(node, inputs, StandardKernels(), *device_);
     };
-    TRY_ASSIGN(Compiled compiled, Compile(graph_, {spec.feeds, spec.fetches, spec.targets}, options));
+    TRY_ASSIGN(Compiled compiled,
+               Compile(graph_, {spec.feeds, spec.fetches, spec.targets}, options));
     auto callable = std::make_shared<Callable>();
-    TRY_ASSIGN(callable->plan,
-               Plan::Make(std::move(compiled.graph), std::move(compiled.schedule), StandardKernels(), device_));
+    TRY_ASSIGN(callable->plan, Plan::Make(std::move(compiled.graph), std::move(compiled.schedule),
+                                          StandardKernels(), device_));
     std::unique_lock lock(mu_);
     cache_.emplace(hash, std::pair(spec, callable));
     return callable;
@@ -149,17 +152,18 @@ class LocalSession final : public SessionBackend {
     std::string where;
     for (const NodeId id : plan.schedule().order) {
       const Node& node = plan.graph().node(id);
-      if (node.op_name() != "_Arg" || *FindAttr(node.attrs, "index")->Get<int64_t>() != index) continue;
+      if (node.op_name() != "_Arg" || *FindAttr(node.attrs, "index")->Get<int64_t>() != index)
+        continue;
       where = node.name.substr(std::string_view("_arg_").size());
       if (node.site.known()) where += " (" + node.site.ToString() + ")";
     }
     if (!feed.initialized()) return InvalidArgument("the feed for {} holds no value", where);
-    return InvalidArgument("the feed for {} must be {} {}, got {} {}", where, wanted.dtype, wanted.shape, feed.dtype(),
-                           feed.shape());
+    return InvalidArgument("the feed for {} must be {} {}, got {} {}", where, wanted.dtype,
+                           wanted.shape, feed.dtype(), feed.shape());
   }
 
-  Result<std::vector<Tensor>> RunPlan(Plan& plan, std::span<const Tensor> feeds, const RunOptions& options,
-                                      RunMetadata* metadata) {
+  Result<std::vector<Tensor>> RunPlan(Plan& plan, std::span<const Tensor> feeds,
+                                      const RunOptions& options, RunMetadata* metadata) {
     TRY(CheckFeeds(plan, feeds));
     Cancellation cancellation;
     TRY(AddStep(&cancellation));
@@ -171,9 +175,11 @@ class LocalSession final : public SessionBackend {
     }
     DeadlineTimer::Token alarm = 0;
     if (options.timeout.count() > 0) {
-      alarm = timer_.Set(std::chrono::steady_clock::now() + options.timeout, [&cancellation, ms = options.timeout.count()] {
-        cancellation.Cancel(DeadlineExceeded("the step did not finish within {} ms", ms));
-      });
+      alarm = timer_.Set(
+          std::chrono::steady_clock::now() + options.timeout,
+          [&cancellation, ms = options.timeout.count()] {
+            cancellation.Cancel(DeadlineExceeded("the step did not finish within {} ms", ms));
+          });
     }
     Trace trace;
     StepRequest request;
@@ -184,7 +190,8 @@ class LocalSession final : public SessionBackend {
     request.trace = options.trace ? &trace : nullptr;
     Result<std::vector<Tensor>> results = RunStep(plan, request);
     if (alarm != 0) timer_.Remove(alarm);
-    if (options.cancellation != nullptr && token != 0) options.cancellation->DeregisterAndWait(token);
+    if (options.cancellation != nullptr && token != 0)
+      options.cancellation->DeregisterAndWait(token);
     RemoveStep(&cancellation);
     if (options.trace && metadata != nullptr) {
       metadata->chrome_trace = trace.ToChromeJson(plan.graph(), device_->name());
@@ -225,7 +232,8 @@ class LocalSession final : public SessionBackend {
 
 }  // namespace
 
-std::unique_ptr<SessionBackend> MakeLocalSession(const Graph& graph, const LocalSessionOptions& options) {
+std::unique_ptr<SessionBackend> MakeLocalSession(const Graph& graph,
+                                                 const LocalSessionOptions& options) {
   return std::make_unique<LocalSession>(graph, options);
 }
 

@@ -47,25 +47,29 @@ class SessionBackend {
   // Compiles the signature once and keeps it.
   virtual Result<CallableHandle> MakeCallable(const CallableSpec& spec) = 0;
   // Runs a step with these feeds; returns the fetches in the order of the spec.
-  virtual Result<std::vector<Tensor>> RunCallable(CallableHandle handle, std::span<const Tensor> feeds,
-                                                  const RunOptions& options, RunMetadata* metadata) = 0;
+  virtual Result<std::vector<Tensor>> RunCallable(CallableHandle handle,
+                                                  std::span<const Tensor> feeds,
+                                                  const RunOptions& options,
+                                                  RunMetadata* metadata) = 0;
   virtual Status ReleaseCallable(CallableHandle handle) = 0;
   // The same for any combination of feeds, fetches and targets; signatures are cached.
-  virtual Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds, const RunOptions& options,
-                                          RunMetadata* metadata) = 0;
+  virtual Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds,
+                                          const RunOptions& options, RunMetadata* metadata) = 0;
   // Cancels the steps in flight, waits for them, and refuses new ones.
   virtual Status Close() = 0;
 };
 
 struct LocalSessionOptions {
-  std::shared_ptr<Device> device;                // null: a CPU device of its own
-  std::shared_ptr<StateRegistry> state;          // null: private to the session
-  std::vector<std::string> disabled_passes;      // see CompileOptions
-  int threads = 0;                               // of a device of its own; 0: the budget of the process
-  int64_t memory_limit = 0;                      // bytes of a device of its own; 0: none
+  std::shared_ptr<Device> device;            // null: a CPU device of its own
+  std::shared_ptr<StateRegistry> state;      // null: private to the session
+  std::vector<std::string> disabled_passes;  // see CompileOptions
+  int threads = 0;                           // of a device of its own; 0: the budget of the process
+  int64_t memory_limit = 0;                  // bytes of a device of its own; 0: none
 };
 
-// Runs `graph` in this process. REQUIRES: the graph outlives the session, and nodes are not added while a step is compiled.
-std::unique_ptr<SessionBackend> MakeLocalSession(const Graph& graph, const LocalSessionOptions& options = {});
+// Runs `graph` in this process. REQUIRES: the graph outlives the session, and nodes are not added
+// while a step is compiled.
+std::unique_ptr<SessionBackend> MakeLocalSession(const Graph& graph,
+                                                 const LocalSessionOptions& options = {});
 
 }  // namespace penstock

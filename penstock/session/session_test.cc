@@ -74,17 +74,22 @@ TEST(Session, BadStepsNameWhatWasWrong) {
   auto error = [&](const CallableSpec& spec, std::span<const Tensor> feeds) {
     return session->Run(spec, feeds, {}, nullptr).status();
   };
-  EXPECT_EQ(error({{g.x}, {}, {}}, {&x, 1}).message(), "Must specify at least one target to fetch or execute.");
+  EXPECT_EQ(error({{g.x}, {}, {}}, {&x, 1}).message(),
+            "Must specify at least one target to fetch or execute.");
   EXPECT_EQ(error({{}, {g.y}, {}}, {}).code(), Code::kInvalidArgument);
-  EXPECT_NE(error({{}, {g.y}, {}}, {}).message().find("placeholder tensor 'x' with dtype float"), std::string::npos);
+  EXPECT_NE(error({{}, {g.y}, {}}, {}).message().find("placeholder tensor 'x' with dtype float"),
+            std::string::npos);
   EXPECT_NE(error({{}, {g.y}, {}}, {}).message().find("[[{{node x}}]]"), std::string::npos);
-  EXPECT_EQ(error({{g.x, g.x}, {g.y}, {}}, std::vector<Tensor>{x, x}).message(), "x:0 is fed twice");
+  EXPECT_EQ(error({{g.x, g.x}, {g.y}, {}}, std::vector<Tensor>{x, x}).message(),
+            "x:0 is fed twice");
   EXPECT_EQ(error({{g.x}, {{999, 0}}, {}}, {&x, 1}).code(), Code::kNotFound);
   EXPECT_EQ(error({{g.x}, {{g.y.node, 1}}, {}}, {&x, 1}).code(), Code::kInvalidArgument);
   EXPECT_EQ(error({{g.x}, {g.y}, {-5}}, {&x, 1}).code(), Code::kNotFound);
   EXPECT_EQ(error({{g.x}, {g.y}, {}}, {}).code(), Code::kInvalidArgument);
   const Tensor wrong_type = Tensor::Scalar<int32_t>(1);
-  EXPECT_NE(error({{g.x}, {g.y}, {}}, {&wrong_type, 1}).message().find("must be float [?], got int32 []"), std::string::npos);
+  EXPECT_NE(
+      error({{g.x}, {g.y}, {}}, {&wrong_type, 1}).message().find("must be float [?], got int32 []"),
+      std::string::npos);
   const Tensor nothing;
   EXPECT_EQ(error({{g.x}, {g.y}, {}}, {&nothing, 1}).code(), Code::kInvalidArgument);
   // And the session works on.
@@ -94,14 +99,18 @@ TEST(Session, BadStepsNameWhatWasWrong) {
 TEST(Session, AllocationsPastTheLimitFailTheStepAndNameTheNode) {
   Graph graph;
   const Scope scope(graph);
-  const Expr x = scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{-1, 1}}}, "x");
-  const Expr y = scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{1, -1}}}, "y");
+  const Expr x =
+      scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{-1, 1}}}, "x");
+  const Expr y =
+      scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{1, -1}}}, "y");
   const Expr outer = scope.Add("Mul", {x, y}, {}, "outer");
   LocalSessionOptions options;
   options.memory_limit = 1 << 20;
   const auto session = MakeLocalSession(graph, options);
-  const Tensor small[] = {Tensor::FromValues<float>(Shape{2, 1}, {1, 2}), Tensor::FromValues<float>(Shape{1, 2}, {3, 4})};
-  const Tensor large[] = {Tensor(DType::kFloat, Shape{4096, 1}), Tensor(DType::kFloat, Shape{1, 4096})};
+  const Tensor small[] = {Tensor::FromValues<float>(Shape{2, 1}, {1, 2}),
+                          Tensor::FromValues<float>(Shape{1, 2}, {3, 4})};
+  const Tensor large[] = {Tensor(DType::kFloat, Shape{4096, 1}),
+                          Tensor(DType::kFloat, Shape{1, 4096})};
   const CallableSpec spec{{x.ref(), y.ref()}, {outer.ref()}, {}};
   const Status status = session->Run(spec, large, {}, nullptr).status();
   EXPECT_EQ(status.code(), Code::kResourceExhausted) << status.ToString();
@@ -113,7 +122,8 @@ TEST(Session, AllocationsPastTheLimitFailTheStepAndNameTheNode) {
 
 TEST(Session, TracesToChromeAndStepStats) {
   Small g;
-  const auto session = MakeLocalSession(g.graph, {.device = nullptr, .state = nullptr, .disabled_passes = {"fuse"}});
+  const auto session =
+      MakeLocalSession(g.graph, {.device = nullptr, .state = nullptr, .disabled_passes = {"fuse"}});
   const Tensor x = Vector({1, 2});
   RunOptions options;
   options.trace = true;
@@ -132,9 +142,11 @@ TEST(Session, ACancelledOrClosedSessionRefuses) {
   cancellation.Cancel(Cancelled("the user changed their mind"));
   RunOptions options;
   options.cancellation = &cancellation;
-  EXPECT_EQ(session->Run({{g.x}, {g.y}, {}}, {&x, 1}, options, nullptr).status().message(), "the user changed their mind");
+  EXPECT_EQ(session->Run({{g.x}, {g.y}, {}}, {&x, 1}, options, nullptr).status().message(),
+            "the user changed their mind");
   ASSERT_TRUE(session->Close().ok());
-  EXPECT_EQ(session->Run({{g.x}, {g.y}, {}}, {&x, 1}, {}, nullptr).status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(session->Run({{g.x}, {g.y}, {}}, {&x, 1}, {}, nullptr).status().code(),
+            Code::kFailedPrecondition);
 }
 
 // A long chain over a vector: enough to be caught in the middle.
@@ -143,7 +155,8 @@ struct Long {
   OutputRef x, y;
   Long() {
     const Scope scope(graph);
-    Expr value = scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{1 << 16}}}, "x");
+    Expr value =
+        scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{1 << 16}}}, "x");
     x = value.ref();
     for (int i = 0; i < 20000; ++i) value = Op("Tanh", value);
     y = value.ref();
@@ -152,7 +165,8 @@ struct Long {
 
 TEST(Session, TimeoutsAndCloseEndALongStep) {
   Long g;
-  const auto session = MakeLocalSession(g.graph, {.device = nullptr, .state = nullptr, .disabled_passes = {"fuse"}});
+  const auto session =
+      MakeLocalSession(g.graph, {.device = nullptr, .state = nullptr, .disabled_passes = {"fuse"}});
   const Tensor x(DType::kFloat, Shape{1 << 16});
   const CallableSpec spec{{g.x}, {g.y}, {}};
   ASSERT_TRUE(session->MakeCallable(spec).ok());
@@ -165,9 +179,11 @@ TEST(Session, TimeoutsAndCloseEndALongStep) {
     ASSERT_TRUE(session->Close().ok());
   });
   Status closed;
-  for (int i = 0; i < 1000 && closed.ok(); ++i) closed = session->Run(spec, {&x, 1}, {}, nullptr).status();
+  for (int i = 0; i < 1000 && closed.ok(); ++i)
+    closed = session->Run(spec, {&x, 1}, {}, nullptr).status();
   closer.join();
-  EXPECT_TRUE(closed.code() == Code::kCancelled || closed.code() == Code::kFailedPrecondition) << closed.ToString();
+  EXPECT_TRUE(closed.code() == Code::kCancelled || closed.code() == Code::kFailedPrecondition)
+      << closed.ToString();
 }
 
 TEST(SessionConcurrency, ManyStepsRunAtOnce) {
@@ -200,7 +216,8 @@ TEST(SessionConcurrency, ManyStepsRunAtOnce) {
 TEST(SessionConcurrency, ParallelBranchesAgreeWithOneThread) {
   Graph graph;
   const Scope scope(graph);
-  const Expr x = scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{100'000}}}, "x");
+  const Expr x =
+      scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{100'000}}}, "x");
   Expr sum = x;
   for (int branch = 0; branch < 8; ++branch) {
     Expr value = x * (branch + 1.0);

@@ -20,7 +20,8 @@ void RaiseTo(std::atomic<int64_t>& target, int64_t value) {
 
 void* SystemAllocate(size_t bytes) {
   if (bytes < 4 * kHugePage) return std::aligned_alloc(Allocator::kAlignment, bytes);
-  // Large blocks lie on huge pages where the system has them: far fewer page faults on the first touch.
+  // Large blocks lie on huge pages where the system has them: far fewer page faults on the first
+  // touch.
   void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage);
   if (block != nullptr) madvise(block, bytes, MADV_HUGEPAGE);
   return block;
@@ -28,7 +29,8 @@ void* SystemAllocate(size_t bytes) {
 
 }  // namespace
 
-// Class kSteps * e + q holds blocks of (kSteps + q + 1) / kSteps * 2^e bytes, e counted from that of kSmallest / 2.
+// Class kSteps * e + q holds blocks of (kSteps + q + 1) / kSteps * 2^e bytes, e counted from that
+// of kSmallest / 2.
 size_t CachingAllocator::RoundUp(size_t bytes) {
   bytes = std::max(bytes, kSmallest);
   const size_t step = std::max(kAlignment, std::bit_floor(bytes - 1) / kSteps);
@@ -68,8 +70,11 @@ void* CachingAllocator::Allocate(size_t bytes) {
       return block;
     }
   }
-  // What other classes keep counts against the machine, not against the limit; give it back when it is in the way.
-  if (limit_ > 0 && in_use_.load(std::memory_order_relaxed) + cached_.load(std::memory_order_relaxed) > limit_) Trim();
+  // What other classes keep counts against the machine, not against the limit; give it back when it
+  // is in the way.
+  if (limit_ > 0 &&
+      in_use_.load(std::memory_order_relaxed) + cached_.load(std::memory_order_relaxed) > limit_)
+    Trim();
   void* block = SystemAllocate(rounded);
   if (block == nullptr) {
     Trim();
@@ -103,7 +108,8 @@ void CachingAllocator::Trim() {
       blocks.swap(shelves_[i].blocks);
     }
     const size_t low = kSmallest / 2 << (i / kSteps);
-    const auto size = static_cast<int64_t>(low * static_cast<size_t>(kSteps + i % kSteps + 1) / kSteps);
+    const auto size =
+        static_cast<int64_t>(low * static_cast<size_t>(kSteps + i % kSteps + 1) / kSteps);
     cached_.fetch_sub(size * static_cast<int64_t>(blocks.size()), std::memory_order_relaxed);
     for (void* block : blocks) std::free(block);
   }

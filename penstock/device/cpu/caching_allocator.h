@@ -10,11 +10,11 @@
 
 namespace penstock {
 
-// Host memory that keeps what is given back, by size class (sixteen a power of two), for the next request: a step that
-// repeats asks the system for nothing. Counts bytes, and refuses what would pass the limit; before it refuses, or when
-// the system has no more, it gives the kept blocks back.
-// Lives until it is retired and the last block is back, so a tensor may outlive the device that made it.
-// Threads: all methods may be called concurrently.
+// Host memory that keeps what is given back, by size class (sixteen a power of two), for the next
+// request: a step that repeats asks the system for nothing. Counts bytes, and refuses what would
+// pass the limit; before it refuses, or when the system has no more, it gives the kept blocks back.
+// Lives until it is retired and the last block is back, so a tensor may outlive the device that
+// made it. Threads: all methods may be called concurrently.
 class CachingAllocator final : public Allocator {
  public:
   // `limit` in bytes, 0: none.

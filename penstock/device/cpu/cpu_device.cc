@@ -28,6 +28,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::shared_ptr<Device> MakeCpuDevice(const CpuOptions& options) { return std::make_shared<CpuDevice>(options); }
+std::shared_ptr<Device> MakeCpuDevice(const CpuOptions& options) {
+  return std::make_shared<CpuDevice>(options);
+}
 
 }  // namespace penstock
