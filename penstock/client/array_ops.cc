@@ -18,20 +18,40 @@ int32_t ToInt32(int64_t value, CallSite site) {
   return static_cast<int32_t>(value);
 }
 
+OutputRef VectorConstant(Graph& graph, const std::vector<int64_t>& values, CallSite site) {
+  Tensor tensor(DType::kInt32, Shape{static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i) {
+    tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
+  }
+  return AddConstant(graph, tensor, site);
+}
+
 }  // namespace
 
+NodeId AddReduction(Graph& graph, std::string_view op, OutputRef input,
+                    const std::vector<int64_t>& axes, bool keep_dims, CallSite site) {
+  NodeSpec spec;
+  spec.op = op;
+  spec.inputs = {input, VectorConstant(graph, axes, site)};
+  spec.attrs = {{"keep_dims", keep_dims}};
+  return AddNode(graph, std::move(spec), site);
+}
+
+NodeId AddCast(Graph& graph, OutputRef input, DType to, CallSite site) {
+  NodeSpec spec;
+  spec.op = "Cast";
+  spec.inputs = {input};
+  spec.attrs = {{"DstT", to}};
+  return AddNode(graph, std::move(spec), site);
+}
+
 NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inputs,
-                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs,
-                  CallSite site) {
+                  std::initializer_list<std::vector<int64_t>> constants, CallSite site) {
   NodeSpec spec;
   spec.op = op;
   spec.inputs = std::move(inputs);
-  spec.attrs = std::move(attrs);
   for (const std::vector<int64_t>& values : constants) {
-    Tensor tensor(DType::kInt32, Shape{static_cast<int64_t>(values.size())});
-    for (size_t i = 0; i < values.size(); ++i)
-      tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
-    spec.inputs.push_back(AddConstant(graph, tensor, site));
+    spec.inputs.push_back(VectorConstant(graph, values, site));
   }
   return AddNode(graph, std::move(spec), site);
 }

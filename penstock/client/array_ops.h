@@ -13,10 +13,12 @@ namespace penstock {
 
 namespace client_internal {
 
-// A node with `inputs`, then a constant for each list of integers (int32), then attributes.
+// A node with `inputs`, then a constant for each list of integers (int32).
 NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inputs,
-                  std::initializer_list<std::vector<int64_t>> constants, AttrMap attrs,
-                  CallSite site);
+                  std::initializer_list<std::vector<int64_t>> constants, CallSite site);
+NodeId AddReduction(Graph& graph, std::string_view op, OutputRef input,
+                    const std::vector<int64_t>& axes, bool keep_dims, CallSite site);
+NodeId AddCast(Graph& graph, OutputRef input, DType to, CallSite site);
 // A constant scalar for ops whose axis must be one.
 OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site);
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site);
@@ -26,21 +28,19 @@ using ElementType = typename A::Element;
 
 }  // namespace client_internal
 
-#define PENSTOCK_REDUCTION(Name, op)                                                           \
-  /* Over these axes (negative ones count from the end), or over all when none is given. */    \
-  template <class A>                                                                           \
-  Output<typename A::Element> Name(const A& input, const std::vector<int64_t>& axes,           \
-                                   bool keep_dims = false, CallSite site = CallSite::Here()) { \
-    const Output<typename A::Element> x = input;                                               \
-    return {x.graph(),                                                                         \
-            {client_internal::AddArrayOp(x.graph(), op, {x.ref()}, {axes},                     \
-                                         {{"keep_dims", keep_dims}}, site),                    \
-             0}};                                                                              \
-  }                                                                                            \
-  template <class A>                                                                           \
-  Output<typename A::Element> Name(const A& input, CallSite site = CallSite::Here()) {         \
-    const Output<typename A::Element> x = input;                                               \
-    return Name(x, client_internal::AllAxes(x.shape(), site), false, site);                    \
+#define PENSTOCK_REDUCTION(Name, op)                                                            \
+  /* Over these axes (negative ones count from the end), or over all when none is given. */     \
+  template <class A>                                                                            \
+  Output<typename A::Element> Name(const A& input, const std::vector<int64_t>& axes,            \
+                                   bool keep_dims = false, CallSite site = CallSite::Here()) {  \
+    const Output<typename A::Element> x = input;                                                \
+    return {x.graph(),                                                                          \
+            {client_internal::AddReduction(x.graph(), op, x.ref(), axes, keep_dims, site), 0}}; \
+  }                                                                                             \
+  template <class A>                                                                            \
+  Output<typename A::Element> Name(const A& input, CallSite site = CallSite::Here()) {          \
+    const Output<typename A::Element> x = input;                                                \
+    return Name(x, client_internal::AllAxes(x.shape(), site), false, site);                     \
   }
 PENSTOCK_REDUCTION(Sum, "Sum")
 PENSTOCK_REDUCTION(Mean, "Mean")
@@ -57,17 +57,14 @@ Output<int64_t> ArgMax(const A& input, int64_t axis, CallSite site = CallSite::H
   const Output<typename A::Element> x = input;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
   return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "ArgMax", {x.ref(), at}, {}, {}, site), 0}};
+          {client_internal::AddArrayOp(x.graph(), "ArgMax", {x.ref(), at}, {}, site), 0}};
 }
 
 // To another element type.
 template <class To, class A>
 Output<To> Cast(const A& input, CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
-  return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "Cast", {x.ref()}, {}, {{"DstT", kDTypeOf<To>}},
-                                       site),
-           0}};
+  return {x.graph(), {client_internal::AddCast(x.graph(), x.ref(), kDTypeOf<To>, site), 0}};
 }
 
 // The same elements under another shape; one extent may be -1: what is left.
@@ -76,15 +73,14 @@ Output<typename A::Element> Reshape(const A& input, const std::vector<int64_t>& 
                                     CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
   return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "Reshape", {x.ref()}, {shape}, {}, site), 0}};
+          {client_internal::AddArrayOp(x.graph(), "Reshape", {x.ref()}, {shape}, site), 0}};
 }
 template <class A>
 Output<typename A::Element> Transpose(const A& input, const std::vector<int64_t>& permutation,
                                       CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
-  return {
-      x.graph(),
-      {client_internal::AddArrayOp(x.graph(), "Transpose", {x.ref()}, {permutation}, {}, site), 0}};
+  return {x.graph(),
+          {client_internal::AddArrayOp(x.graph(), "Transpose", {x.ref()}, {permutation}, site), 0}};
 }
 template <class A>
 Output<typename A::Element> ExpandDims(const A& input, int64_t axis,
@@ -92,7 +88,7 @@ Output<typename A::Element> ExpandDims(const A& input, int64_t axis,
   const Output<typename A::Element> x = input;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
   return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "ExpandDims", {x.ref(), at}, {}, {}, site), 0}};
+          {client_internal::AddArrayOp(x.graph(), "ExpandDims", {x.ref(), at}, {}, site), 0}};
 }
 // `size` elements from `begin` along each axis; a size of -1 is all that follow.
 template <class A>
@@ -101,7 +97,7 @@ Output<typename A::Element> Slice(const A& input, const std::vector<int64_t>& be
                                   CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = input;
   return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "Slice", {x.ref()}, {begin, size}, {}, site), 0}};
+          {client_internal::AddArrayOp(x.graph(), "Slice", {x.ref()}, {begin, size}, site), 0}};
 }
 template <class T>
 Output<T> Concat(const std::vector<Output<T>>& values, int64_t axis,
@@ -110,10 +106,7 @@ Output<T> Concat(const std::vector<Output<T>>& values, int64_t axis,
   for (const Output<T>& value : values) inputs.push_back(value.ref());
   Graph& graph = client_internal::GraphOf(values);
   inputs.push_back(client_internal::ScalarConstant(graph, axis, site));
-  return {graph,
-          {client_internal::AddArrayOp(graph, "ConcatV2", std::move(inputs), {},
-                                       {{"N", static_cast<int64_t>(values.size())}}, site),
-           0}};
+  return {graph, {client_internal::AddArrayOp(graph, "ConcatV2", std::move(inputs), {}, site), 0}};
 }
 // Rows of `params` along `axis`.
 template <class A, class I>
@@ -121,10 +114,10 @@ Output<typename A::Element> Gather(const A& params, const Output<I>& indices, in
                                    CallSite site = CallSite::Here()) {
   const Output<typename A::Element> x = params;
   const OutputRef at = client_internal::ScalarConstant(x.graph(), axis, site);
-  return {x.graph(),
-          {client_internal::AddArrayOp(x.graph(), "GatherV2", {x.ref(), indices.ref(), at}, {}, {},
-                                       site),
-           0}};
+  return {
+      x.graph(),
+      {client_internal::AddArrayOp(x.graph(), "GatherV2", {x.ref(), indices.ref(), at}, {}, site),
+       0}};
 }
 
 }  // namespace penstock

@@ -94,12 +94,12 @@ auto OutputsOf(Signature<Args...>) -> decltype(std::tuple_cat(
     std::declval<std::conditional_t<Args::kIsInput, std::tuple<>, std::tuple<Args>>>()...));
 
 template <class O>
-void AppendInput(NodeSpec& spec, const O& output) {
-  spec.inputs.push_back(output.ref());
+void AppendInput(std::vector<OutputRef>& inputs, const O& output) {
+  inputs.push_back(output.ref());
 }
 template <class O>
-void AppendInput(NodeSpec& spec, const std::vector<O>& outputs) {
-  for (const O& output : outputs) spec.inputs.push_back(output.ref());
+void AppendInput(std::vector<OutputRef>& inputs, const std::vector<O>& outputs) {
+  for (const O& output : outputs) inputs.push_back(output.ref());
 }
 template <class O>
 Graph& GraphOf(const O& output) {
@@ -114,16 +114,14 @@ Graph& GraphOf(const std::vector<O>& outputs) {
 // Adds the node or throws.
 NodeId AddNode(Graph& graph, NodeSpec spec, CallSite site);
 
+// The attributes in an op's struct. Instantiated once per op in ops.cc: attribute values are dear
+// to compile.
 template <class Op>
-NodeId AddOp(Graph& graph, const Op& op, std::vector<OutputRef> inputs, CallSite site,
-             std::string_view name = "") {
-  NodeSpec spec;
-  spec.op = Op::kName;
-  spec.name = name;
-  spec.inputs = std::move(inputs);
-  spec.attrs = op_internal::Encode(op);
-  return AddNode(graph, std::move(spec), site);
+AttrMap EncodeAttrs(const void* op) {
+  return op_internal::Encode(*static_cast<const Op*>(op));
 }
+NodeId AddTyped(Graph& graph, const char* name, std::vector<OutputRef> inputs,
+                AttrMap (*encode)(const void*), const void* op, CallSite site);
 
 }  // namespace client_internal
 
@@ -155,12 +153,11 @@ struct OpFunction {
   static auto Call(const Op& op, CallSite site, const Os&... inputs) {
     using Elements = std::tuple<typename client_internal::ElementOf<Os>::Type...>;
     CheckTypes<Elements>(std::make_index_sequence<kInputs>());
-    NodeSpec spec;
-    spec.op = Op::kName;
-    (client_internal::AppendInput(spec, inputs), ...);
-    spec.attrs = op_internal::Encode(op);
+    std::vector<OutputRef> refs;
+    (client_internal::AppendInput(refs, inputs), ...);
     Graph& graph = client_internal::GraphOf(std::get<0>(std::tie(inputs...)));
-    const NodeId node = client_internal::AddNode(graph, std::move(spec), site);
+    const NodeId node = client_internal::AddTyped(graph, Op::kName, std::move(refs),
+                                                  &client_internal::EncodeAttrs<Op>, &op, site);
     return Results<Elements>(graph, node, std::make_index_sequence<std::tuple_size_v<Outputs>>());
   }
 

@@ -18,73 +18,77 @@
 
 namespace penstock {
 
-// Element by element, of one input.
-inline constexpr OpFunction<ops::Abs> Abs;
-inline constexpr OpFunction<ops::Sign> Sign;
-inline constexpr OpFunction<ops::Square> Square;
-inline constexpr OpFunction<ops::Sqrt> Sqrt;
-inline constexpr OpFunction<ops::Rsqrt> Rsqrt;
-inline constexpr OpFunction<ops::Reciprocal> Reciprocal;
-inline constexpr OpFunction<ops::Floor> Floor;
-inline constexpr OpFunction<ops::Ceil> Ceil;
-inline constexpr OpFunction<ops::Rint> Rint;
-inline constexpr OpFunction<ops::Round> Round;
-inline constexpr OpFunction<ops::IsNan> IsNan;
-inline constexpr OpFunction<ops::IsInf> IsInf;
-inline constexpr OpFunction<ops::IsFinite> IsFinite;
-inline constexpr OpFunction<ops::ZerosLike> ZerosLike;
-inline constexpr OpFunction<ops::OnesLike> OnesLike;
-inline constexpr OpFunction<ops::Exp> Exp;
-inline constexpr OpFunction<ops::Expm1> Expm1;
-inline constexpr OpFunction<ops::Log> Log;
-inline constexpr OpFunction<ops::Log1p> Log1p;
-inline constexpr OpFunction<ops::Sigmoid> Sigmoid;
-inline constexpr OpFunction<ops::Tanh> Tanh;
-inline constexpr OpFunction<ops::Sinh> Sinh;
-inline constexpr OpFunction<ops::Cosh> Cosh;
-inline constexpr OpFunction<ops::Sin> Sin;
-inline constexpr OpFunction<ops::Cos> Cos;
-inline constexpr OpFunction<ops::Tan> Tan;
-inline constexpr OpFunction<ops::Asin> Asin;
-inline constexpr OpFunction<ops::Acos> Acos;
-inline constexpr OpFunction<ops::Atan> Atan;
-inline constexpr OpFunction<ops::Erf> Erf;
-inline constexpr OpFunction<ops::Erfc> Erfc;
-inline constexpr OpFunction<ops::Relu> Relu;
-inline constexpr OpFunction<ops::Relu6> Relu6;
-inline constexpr OpFunction<ops::LeakyRelu> LeakyRelu;
-inline constexpr OpFunction<ops::Elu> Elu;
-inline constexpr OpFunction<ops::Selu> Selu;
-inline constexpr OpFunction<ops::Softplus> Softplus;
-inline constexpr OpFunction<ops::Softsign> Softsign;
-inline constexpr OpFunction<ops::LogicalNot> LogicalNot;
+#define PENSTOCK_TYPED_OPS(X)                                           \
+  /* Element by element, of one input. */                               \
+  X(Abs, Abs)                                                           \
+  X(Sign, Sign)                                                         \
+  X(Square, Square)                                                     \
+  X(Sqrt, Sqrt)                                                         \
+  X(Rsqrt, Rsqrt)                                                       \
+  X(Reciprocal, Reciprocal)                                             \
+  X(Floor, Floor)                                                       \
+  X(Ceil, Ceil)                                                         \
+  X(Rint, Rint)                                                         \
+  X(Round, Round)                                                       \
+  X(IsNan, IsNan)                                                       \
+  X(IsInf, IsInf)                                                       \
+  X(IsFinite, IsFinite)                                                 \
+  X(ZerosLike, ZerosLike)                                               \
+  X(OnesLike, OnesLike)                                                 \
+  X(Exp, Exp)                                                           \
+  X(Expm1, Expm1)                                                       \
+  X(Log, Log)                                                           \
+  X(Log1p, Log1p)                                                       \
+  X(Sigmoid, Sigmoid)                                                   \
+  X(Tanh, Tanh)                                                         \
+  X(Sinh, Sinh)                                                         \
+  X(Cosh, Cosh)                                                         \
+  X(Sin, Sin)                                                           \
+  X(Cos, Cos)                                                           \
+  X(Tan, Tan)                                                           \
+  X(Asin, Asin)                                                         \
+  X(Acos, Acos)                                                         \
+  X(Atan, Atan)                                                         \
+  X(Erf, Erf)                                                           \
+  X(Erfc, Erfc)                                                         \
+  X(Relu, Relu)                                                         \
+  X(Relu6, Relu6)                                                       \
+  X(LeakyRelu, LeakyRelu)                                               \
+  X(Elu, Elu)                                                           \
+  X(Selu, Selu)                                                         \
+  X(Softplus, Softplus)                                                 \
+  X(Softsign, Softsign)                                                 \
+  X(LogicalNot, LogicalNot)                                             \
+  /* Of two, with broadcasting; + - * / < <= > >= are operators too. */ \
+  X(Add, AddV2)                                                         \
+  X(Sub, Sub)                                                           \
+  X(Mul, Mul)                                                           \
+  X(RealDiv, RealDiv)                                                   \
+  X(DivNoNan, DivNoNan)                                                 \
+  X(FloorDiv, FloorDiv)                                                 \
+  X(FloorMod, FloorMod)                                                 \
+  X(Maximum, Maximum)                                                   \
+  X(Minimum, Minimum)                                                   \
+  X(Pow, Pow)                                                           \
+  X(SquaredDifference, SquaredDifference)                               \
+  X(Atan2, Atan2)                                                       \
+  X(Equal, Equal)                                                       \
+  X(NotEqual, NotEqual)                                                 \
+  X(LogicalAnd, LogicalAnd)                                             \
+  X(LogicalOr, LogicalOr)                                               \
+  /* Where(condition, a, b): a where the condition holds, else b. */    \
+  X(Where, SelectV2)                                                    \
+  X(ClipByValue, ClipByValue)                                           \
+  /* Matrices, and what passes values on. */                            \
+  X(MatMul, MatMul)                                                     \
+  X(BatchMatMul, BatchMatMulV2)                                         \
+  X(Identity, Identity)                                                 \
+  X(StopGradient, StopGradient)
 
-// Of two, with broadcasting; + - * / < <= > >= are operators too.
-inline constexpr OpFunction<ops::AddV2> Add;
-inline constexpr OpFunction<ops::Sub> Sub;
-inline constexpr OpFunction<ops::Mul> Mul;
-inline constexpr OpFunction<ops::RealDiv> RealDiv;
-inline constexpr OpFunction<ops::DivNoNan> DivNoNan;
-inline constexpr OpFunction<ops::FloorDiv> FloorDiv;
-inline constexpr OpFunction<ops::FloorMod> FloorMod;
-inline constexpr OpFunction<ops::Maximum> Maximum;
-inline constexpr OpFunction<ops::Minimum> Minimum;
-inline constexpr OpFunction<ops::Pow> Pow;
-inline constexpr OpFunction<ops::SquaredDifference> SquaredDifference;
-inline constexpr OpFunction<ops::Atan2> Atan2;
-inline constexpr OpFunction<ops::Equal> Equal;
-inline constexpr OpFunction<ops::NotEqual> NotEqual;
-inline constexpr OpFunction<ops::LogicalAnd> LogicalAnd;
-inline constexpr OpFunction<ops::LogicalOr> LogicalOr;
-
-// Where(condition, a, b): a where the condition holds, else b.
-inline constexpr OpFunction<ops::SelectV2> Where;
-inline constexpr OpFunction<ops::ClipByValue> ClipByValue;
-
-inline constexpr OpFunction<ops::MatMul> MatMul;
-inline constexpr OpFunction<ops::BatchMatMulV2> BatchMatMul;
-
-inline constexpr OpFunction<ops::Identity> Identity;
-inline constexpr OpFunction<ops::StopGradient> StopGradient;
+#define PENSTOCK_TYPED_OP(Name, op)                                           \
+  extern template AttrMap client_internal::EncodeAttrs<ops::op>(const void*); \
+  inline constexpr OpFunction<ops::op> Name;
+PENSTOCK_TYPED_OPS(PENSTOCK_TYPED_OP)
+#undef PENSTOCK_TYPED_OP
 
 }  // namespace penstock
