@@ -1,5 +1,6 @@
 #include "penstock/kernels/gemm.h"
 
+#include <dlfcn.h>
 #include <dnnl.h>
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_THREADPOOL
 #include <dnnl_threadpool.h>
@@ -14,29 +15,44 @@
 #include "penstock/core/dtype.h"
 #include "penstock/kernels/gemm_tile.h"
 
-// Weak: a oneDNN without OpenMP brings no such functions, and then none are needed.
-extern "C" {
-[[gnu::weak]] int omp_get_max_threads();
-[[gnu::weak]] void omp_set_num_threads(int threads);
-}
-
 namespace penstock::kernels {
 namespace {
+
+// OpenMP's functions, if oneDNN brought them: a oneDNN without OpenMP does not, and then none are
+// needed. Asked for at run time, since only oneDNN links OpenMP and linkers differ in whether a
+// weak reference of ours finds it there.
+struct OpenMp {
+  int (*get_max_threads)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT,
+                                                               "omp_get_max_threads"));
+  void (*set_num_threads)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT,
+                                                                       "omp_set_num_threads"));
+
+  static const OpenMp& Get() {
+    static const OpenMp functions;
+    return functions;
+  }
+};
 
 // While it lives, OpenMP regions that the calling thread enters have one thread: no team is
 // started, and none spins.
 class SerialOpenMp {
  public:
-  SerialOpenMp() : before_(omp_get_max_threads != nullptr ? omp_get_max_threads() : 1) {
-    if (before_ != 1) omp_set_num_threads(1);
+  SerialOpenMp() : before_(MaxThreads()) {
+    if (before_ != 1) OpenMp::Get().set_num_threads(1);
   }
   ~SerialOpenMp() {
-    if (before_ != 1) omp_set_num_threads(before_);
+    if (before_ != 1) OpenMp::Get().set_num_threads(before_);
   }
   SerialOpenMp(const SerialOpenMp&) = delete;
   SerialOpenMp& operator=(const SerialOpenMp&) = delete;
 
  private:
+  static int MaxThreads() {
+    const OpenMp& omp = OpenMp::Get();
+    return omp.get_max_threads != nullptr && omp.set_num_threads != nullptr ? omp.get_max_threads()
+                                                                            : 1;
+  }
+
   const int before_;
 };
 
