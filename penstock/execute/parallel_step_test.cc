@@ -22,8 +22,14 @@ struct Later {  // y = x, from another thread
 
   class LaterKernel final : public Kernel {
    public:
+    // A step may end while the call that started its last thread is still returning.
     ~LaterKernel() override {
-      for (std::thread& thread : threads_) thread.join();
+      std::vector<std::thread> threads;
+      {
+        MutexLock lock(mu_);
+        threads.swap(threads_);
+      }
+      for (std::thread& thread : threads) thread.join();
     }
     Status Compute(KernelContext&) override {
       return Internal("asynchronous kernels are not computed");

@@ -62,7 +62,7 @@ struct Relu6 {
   using VectorTypes = Types<float, double>;
   PENSTOCK_SCALAR static auto Eval(auto x) {
     using T = decltype(x);
-    return math::Min(math::Max(x, T(0)), T(6));
+    return math::Select(x > T(6), T(6), math::Max(x, T(0)));
   }
   static Expr Gradient(Expr, Expr y, Expr dy) { return Op("Relu6Grad", dy, y); }
 };

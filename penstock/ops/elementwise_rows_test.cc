@@ -198,6 +198,11 @@ const OpRows kSelectRows{
     Row(ClipByValue{})
         .Inputs(Vector({-2.f, 2.f}), Vector({-1.f, -1.f}), Vector({1.f, 1.5f}))
         .Gradient(),
+    Row(ClipByValue{})
+        .Inputs(Vector({kNan, 0.f}), Scalar(2.f), Scalar(1.f))
+        .Expect(Vector({kNan, 2.f}))
+        .NoGradient()
+        .Named("bounds_crossed"),
     Row(ClipByValue{}).Inputs(Uniform({2}), Uniform({3}), Scalar(1.f)).Fails(kBad, "[3]"),
     Row(ClipByValue{})
         .Inputs(Scalar(1.f), Uniform({3}), Scalar(1.f))

@@ -39,7 +39,7 @@ struct Select {
                     Tensor& output) const;
 };
 
-// min(max(t, clip_value_min), clip_value_max); each bound has the shape of t or is a scalar.
+// max(min(t, clip_value_max), clip_value_min); each bound has the shape of t or is a scalar.
 struct ClipByValue {
   static constexpr auto kName = "ClipByValue";
   static constexpr double kCost = 2;
@@ -49,7 +49,8 @@ struct ClipByValue {
   using CpuTypes = RealTypes;
   using VectorTypes = Types<float, double, int32_t, int64_t>;
   PENSTOCK_SCALAR static auto Eval(auto t, auto least, auto most) {
-    return math::Min(math::Max(t, least), most);
+    const auto below = math::Select(t > most, most, t);
+    return math::Select(below < least, least, below);
   }
   Result<Shape> InferShape(const Shape& t, const Shape& least, const Shape& most) const;
   void Gradient(Gradients& g) const;
