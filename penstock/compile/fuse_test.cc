@@ -156,6 +156,23 @@ TEST(Fuse, MixesTypes) {
             "y = _Fused(x, z) Neg(0) Greater(0,1) SelectV2(3,0,2) -> 4\n");
 }
 
+TEST(Fuse, ConvertsTypes) {
+  EXPECT_EQ(FusedText(R"(x = Placeholder(shape=[?])
+                         h = Cast(x, DstT=half)
+                         n = Neg(h)
+                         y = Cast(n, DstT=float)
+                         z = AddV2(x, y))"),
+            "x = Placeholder()\n"
+            "z = _Fused(x) Cast(0) Neg(1) Cast(2) AddV2(0,3) -> 4\n");
+  // An instruction has no attributes.
+  EXPECT_EQ(FusedText(R"(x = Placeholder(shape=[4096])
+                         n = Neg(x)
+                         y = Cast(n, DstT=half, Truncate=true))"),
+            "x = Placeholder()\n"
+            "n = Neg(x)\n"
+            "y = Cast(n)\n");
+}
+
 TEST(Fuse, CutsWhatGrowsTooLarge) {
   std::string text = "x0 = Placeholder(shape=[4096])\n";
   for (int i = 0; i < 300; ++i) text += Format("x{} = Neg(x{})\n", i + 1, i);

@@ -10,6 +10,9 @@
 namespace penstock {
 namespace {
 
+// From this size on, what comes out of a step is worth computing in place.
+constexpr int64_t kLargeBytes = 1 << 20;
+
 // Bytes of a value, when they are known and a kernel could fill them.
 std::optional<int64_t> BytesOf(const OutputInfo& info) {
   if (!IsPlain(info.dtype) || info.is_ref) return std::nullopt;
@@ -44,6 +47,7 @@ class Planner {
 
   void Run() {
     FindStorage();
+    LeaveOutWhatBecomesResults();
     schedule_.places.assign(static_cast<size_t>(graph_.num_nodes()), {});
     bool fits = true;
     for (size_t at = 0; fits && at < schedule_.order.size(); ++at) {
@@ -91,6 +95,25 @@ class Planner {
     }
   }
 
+  // A kernel can write a large result over an input that dies there, if that has memory of its own:
+  // such inputs, and what they in turn are written over, stay out of the arena.
+  void LeaveOutWhatBecomesResults() {
+    for (size_t at = schedule_.order.size(); at-- > 0;) {
+      const NodeId id = schedule_.order[at];
+      const Node& node = graph_.node(id);
+      if (!node.op->traits.in_place || node.op->traits.aliases_input) continue;
+      const Storage& made = storage({id, 0});
+      if (made.size > 0 || made.bytes < kLargeBytes) continue;
+      for (const OutputRef& input : node.inputs) {
+        Storage& dying = storage(input);
+        if (dying.size == 0 || dying.last_use != static_cast<int32_t>(at)) continue;
+        if (!MatchesAlone(node, input)) continue;
+        dying.size = 0;
+        break;
+      }
+    }
+  }
+
   bool PlaceOutputs(NodeId id, int32_t at) {
     const Node& node = graph_.node(id);
     std::vector<int64_t>& places = schedule_.places[id];
@@ -134,6 +157,13 @@ class Planner {
     // An element is read before it is written, and where the number of elements is the output's,
     // nothing is broadcast.
     if (node.op->traits.elementwise) return SizeOf(from.dtype) == SizeOf(to.dtype);
+    return MatchesAlone(node, input);
+  }
+
+  // True when the input is like output 0 and the node reads its memory only once.
+  bool MatchesAlone(const Node& node, OutputRef input) {
+    const OutputInfo& from = graph_.output(input);
+    const OutputInfo& to = node.outputs[0];
     if (from.dtype != to.dtype || !(from.shape == to.shape)) return false;
     const auto reads =
         std::count_if(node.inputs.begin(), node.inputs.end(),

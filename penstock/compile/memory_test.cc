@@ -33,14 +33,28 @@ Planned PlanText(std::string_view text) {
   return planned;
 }
 
+// Layers over n floats, one upon the other.
+std::string Chain(int layers, int64_t n) {
+  std::string text = Format("x0 = Placeholder(shape=[{}])\n", n);
+  for (int i = 0; i < layers; ++i) text += Format("x{} = Neg(x{})\n", i + 1, i);
+  return text;
+}
+
 TEST(Memory, AChainNeedsOneBuffer) {
-  std::string text = "x0 = Placeholder(shape=[16777216])\n";
-  for (int i = 0; i < 100; ++i) text += Format("x{} = Neg(x{})\n", i + 1, i);
-  const Planned planned = PlanText(text + "r = _Retval(x100, index=0)");
+  const Planned planned = PlanText(Chain(100, 16 << 20));
   EXPECT_EQ(planned.schedule.arena_bytes, 64 << 20);
   EXPECT_EQ(planned.Offset("x1"), 0);
-  EXPECT_EQ(planned.Offset("x99"), 0);
-  EXPECT_EQ(planned.Offset("x100"), -1);  // the caller keeps it
+  EXPECT_EQ(planned.Offset("x100"), 0);
+}
+
+TEST(Memory, ResultsAreNotOurs) {
+  const Planned small = PlanText(Chain(100, 16) + "r = _Retval(x100, index=0)");
+  EXPECT_EQ(small.schedule.arena_bytes, 64);
+  EXPECT_EQ(small.Offset("x99"), 0);
+  EXPECT_EQ(small.Offset("x100"), -1);  // the caller keeps it
+  // A large one is what a single buffer becomes in the end, layer by layer.
+  const Planned large = PlanText(Chain(100, 16 << 20) + "r = _Retval(x100, index=0)");
+  EXPECT_EQ(large.schedule.arena_bytes, 0);
 }
 
 TEST(Memory, KeepsWhatIsReadLater) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -66,12 +67,16 @@ bool SameAttrs(const AttrMap& a, const AttrMap& b) {
   return true;
 }
 
-// Whether the order of the inputs is of no account, to the last bit. Of floating-point operands the
-// first decides which NaN comes out of a sum and which zero out of a maximum.
+// Whether the order of the inputs is of no account: not to a NaN's bits, but to all others. Of two
+// zeros Maximum and Minimum take the first or the second, and complex products round differently.
 bool IsCommutative(const Graph& graph, const Node& node) {
   if (!node.op->def.is_commutative || node.inputs.size() != 2) return false;
   const DType dtype = graph.output(node.inputs[0]).dtype;
-  return !IsFloating(dtype) && !IsComplex(dtype);
+  if (!IsFloating(dtype)) return !IsComplex(dtype);
+  for (const std::string_view op : {"AddV2", "Mul", "SquaredDifference", "Equal", "NotEqual"}) {
+    if (node.op_name() == op) return true;
+  }
+  return false;
 }
 
 // The nodes seen so far, by what they compute: an open hash table, filled at most half.

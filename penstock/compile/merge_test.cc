@@ -64,16 +64,19 @@ TEST(Merge, SwapsInputsOnlyWhereNoBitDependsOnIt) {
             "c = Sub(x, y)\n"
             "d = Sub(y, x)\n"
             "e = AddN(a, a, c, d)\n");
-  const char text[] =
-      "x = Placeholder()\n"
-      "y = Placeholder()\n"
-      "a = Mul(x, y)\n"
-      "b = Mul(y, x)\n";
   EXPECT_EQ(Merged(R"(x = Placeholder(shape=[2])
                       y = Placeholder(shape=[2])
                       a = Mul(x, y)
-                      b = Mul(y, x))"),
-            text);
+                      b = Mul(y, x)
+                      c = Maximum(x, y)
+                      d = Maximum(y, x)
+                      e = AddN(a, b, c, d))"),
+            "x = Placeholder()\n"
+            "y = Placeholder()\n"
+            "a = Mul(x, y)\n"
+            "c = Maximum(x, y)\n"
+            "d = Maximum(y, x)\n"
+            "e = AddN(a, a, c, d)\n");
 }
 
 TEST(Merge, MovesControlEdges) {

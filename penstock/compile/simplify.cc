@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -76,13 +77,18 @@ struct Rewrite {
   Rule rule;
 };
 
+// 16-bit types are read by way of float.
+template <class T>
+using Widened =
+    std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float, T>;
+
 template <class T>
 bool AllAre(const Tensor& tensor, double value) {
   constexpr int64_t kMaxCompared = 4096;
   const auto values = tensor.values<T>();
   if (values.empty() || tensor.num_elements() > kMaxCompared) return false;
   return std::all_of(values.begin(), values.end(), [&](T v) {
-    const double element = static_cast<double>(v);
+    const auto element = static_cast<double>(static_cast<Widened<T>>(v));
     return element == value && std::signbit(element) == std::signbit(value);
   });
 }
@@ -93,6 +99,10 @@ bool IsSplat(const Tensor& tensor, double value) {
       return AllAre<float>(tensor, value);
     case DType::kDouble:
       return AllAre<double>(tensor, value);
+    case DType::kHalf:
+      return AllAre<half>(tensor, value);
+    case DType::kBfloat16:
+      return AllAre<bfloat16>(tensor, value);
     case DType::kInt8:
       return AllAre<int8_t>(tensor, value);
     case DType::kInt16:
@@ -162,13 +172,11 @@ bool HasShapeOfX(const Found& found) {
   return x.has_rank() && x.rank() >= other.rank() && found.value("splat").num_elements() == 1;
 }
 
-// x * 1, x / 1, x - 0: exact for integers, and for float and double whatever the sign of a zero or
-// the bits of a NaN (signalling ones aside, which no operation makes). The 16-bit types are left
-// alone: they go through float and back, which need not keep a NaN's bits.
-OutputRef TakeXIfNumber(const Found& found) {
-  const DType dtype = found.info("x").dtype;
-  const bool is_exact = IsInteger(dtype) || dtype == DType::kFloat || dtype == DType::kDouble;
-  return is_exact && HasShapeOfX(found) ? found["x"] : kDoesNotApply;
+bool IsReal(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
+
+// x * 1, x / 1, x - 0: exact whatever the sign of a zero; a NaN stays one.
+OutputRef TakeXIfReal(const Found& found) {
+  return IsReal(found.info("x").dtype) && HasShapeOfX(found) ? found["x"] : kDoesNotApply;
 }
 
 // x + 0: not of floating point, where -0 + 0 is 0.
@@ -176,10 +184,8 @@ OutputRef TakeXIfInteger(const Found& found) {
   return IsInteger(found.info("x").dtype) && HasShapeOfX(found) ? found["x"] : kDoesNotApply;
 }
 
-OutputRef TakeXIfSigned(const Found& found) {
-  const DType dtype = found.info("x").dtype;
-  const bool is_exact = IsInteger(dtype) || dtype == DType::kFloat || dtype == DType::kDouble;
-  return is_exact ? found["x"] : kDoesNotApply;
+OutputRef TakeXTwiceNegated(const Found& found) {
+  return IsReal(found.info("x").dtype) ? found["x"] : kDoesNotApply;
 }
 
 OutputRef TakeXIfSameType(const Found& found) {
@@ -251,20 +257,20 @@ OutputRef MergePermutations(const Found& found) {
   return found.result();
 }
 
-// Every result must keep its bits.
+// Every result must keep its bits, those of NaNs aside.
 const std::vector<Rewrite>& Simplifications() {
   static const auto* const table = new std::vector<Rewrite>{
       {Match("Identity", Any("x")), TakeX},
       {Match("StopGradient", Any("x")), TakeX},
       {Match("PreventGradient", Any("x")), TakeX},
       {Match("Snapshot", Any("x")), TakeX},
-      {Match("Mul", Any("x"), ConstSplat(1)), TakeXIfNumber},
-      {Match("Div", Any("x"), ConstSplat(1)), TakeXIfNumber},
-      {Match("RealDiv", Any("x"), ConstSplat(1)), TakeXIfNumber},
-      {Match("Sub", Any("x"), ConstSplat(0)), TakeXIfNumber},
+      {Match("Mul", Any("x"), ConstSplat(1)), TakeXIfReal},
+      {Match("Div", Any("x"), ConstSplat(1)), TakeXIfReal},
+      {Match("RealDiv", Any("x"), ConstSplat(1)), TakeXIfReal},
+      {Match("Sub", Any("x"), ConstSplat(0)), TakeXIfReal},
       {Match("Add", Any("x"), ConstSplat(0)), TakeXIfInteger},
       {Match("AddV2", Any("x"), ConstSplat(0)), TakeXIfInteger},
-      {Match("Neg", Match("Neg", Any("x"))), TakeXIfSigned},
+      {Match("Neg", Match("Neg", Any("x"))), TakeXTwiceNegated},
       {Match("Cast", Any("x")), TakeXIfSameType},
       {Match("Reshape", Match("Reshape", Any("x"), Any("s")), Any("shape")), SkipFirstReshape},
       {Match("Reshape", Any("x"), Any("shape")), TakeXIfSameShape},
