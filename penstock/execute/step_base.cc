@@ -1,5 +1,8 @@
 #include "penstock/execute/step_base.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "penstock/core/resource.h"
 
 namespace penstock {
@@ -45,8 +48,10 @@ Status StepBase::Begin() {
     Result<Tensor> arena =
         Tensor::Make(resources_.allocator, DType::kUint8, Shape{plan_.schedule_.arena_bytes});
     if (!arena.ok()) {
-      return arena.status().Annotate(Format("the step's memory plan needs {} bytes for {} values",
-                                            plan_.schedule_.arena_bytes, plan_.places_.size()));
+      const Status status =
+          arena.status().Annotate(Format("the step's memory plan needs {} bytes for {} values",
+                                         plan_.schedule_.arena_bytes, plan_.places_.size()));
+      return FailedNode(LargestPlacedNode(), status);
     }
     state_->arena = *std::move(arena);
     auto* base = state_->arena.mutable_data<uint8_t>();
@@ -55,6 +60,19 @@ Status StepBase::Begin() {
     }
   }
   return OkStatus();
+}
+
+const PlanNode& StepBase::LargestPlacedNode() const {
+  const auto largest = std::max_element(
+      plan_.places_.begin(), plan_.places_.end(), [](const Plan::Place& a, const Plan::Place& b) {
+        return a.shape.num_elements() * static_cast<int64_t>(SizeOf(a.dtype)) <
+               b.shape.num_elements() * static_cast<int64_t>(SizeOf(b.dtype));
+      });
+  // Slots are handed out in the order of nodes.
+  const auto after =
+      std::upper_bound(plan_.nodes_.begin(), plan_.nodes_.end(), largest->slot,
+                       [](int32_t slot, const PlanNode& node) { return slot < node.first_output; });
+  return *std::prev(after);
 }
 
 Result<std::vector<Tensor>> StepBase::TakeResults() {

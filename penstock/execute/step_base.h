@@ -27,6 +27,8 @@ class StepBase {
   Status ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values,
                        std::vector<Tensor*>* pointers);
   Status FailedNode(const PlanNode& node, const Status& status) const;
+  // The node whose output takes most of the arena. REQUIRES: there is an arena.
+  const PlanNode& LargestPlacedNode() const;
   int64_t OutputBytes(const PlanNode& node) const;
 
   Plan& plan_;

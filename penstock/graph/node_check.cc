@@ -29,17 +29,18 @@ int64_t CountOf(const ArgDef& arg, const AttrMap& attrs) {
 
 // Sets the attributes that the inputs determine. Leaves alone what is given or cannot be told.
 void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, AttrMap* attrs) {
+  const int64_t total = static_cast<int64_t>(input_types.size());
   int64_t fixed = 0;
   int open = 0;
   for (const ArgDef& arg : def.inputs) {
     const int64_t count = CountOf(arg, *attrs);
+    if (count > total - fixed) return;  // more than there are: for the check of the arity to report
     if (count >= 0) {
       fixed += count;
     } else {
       ++open;
     }
   }
-  const int64_t total = static_cast<int64_t>(input_types.size());
   size_t at = 0;
   for (const ArgDef& arg : def.inputs) {
     int64_t count = CountOf(arg, *attrs);

@@ -120,6 +120,26 @@ TEST(Session, AllocationsPastTheLimitFailTheStepAndNameTheNode) {
   EXPECT_EQ((*after)[0].ToString(), "float [2,2] {3, 4, 6, 8}");
 }
 
+TEST(Session, AMemoryPlanPastTheLimitNamesItsLargestNode) {
+  Graph graph;
+  const Scope scope(graph);
+  const Expr x =
+      scope.Add("Placeholder", {}, {{"dtype", DType::kFloat}, {"shape", Shape{1024, 1024}}}, "x");
+  const Expr large = scope.Add("Tanh", {x}, {}, "large");
+  const Expr small =
+      scope.Add("Sum", {large, scope.Constant(Tensor::FromValues<int32_t>(Shape{2}, {0, 1}))});
+  ASSERT_TRUE(scope.status().ok());
+  LocalSessionOptions options;
+  options.memory_limit = 1 << 20;
+  options.disabled_passes = {"fuse"};
+  const auto session = MakeLocalSession(graph, options);
+  const Tensor feed(DType::kFloat, Shape{1024, 1024});
+  const Status status =
+      session->Run({{x.ref()}, {small.ref()}, {}}, {&feed, 1}, {}, nullptr).status();
+  EXPECT_EQ(status.code(), Code::kResourceExhausted) << status.ToString();
+  EXPECT_NE(status.message().find("{{node large}}"), std::string::npos) << status.ToString();
+}
+
 TEST(Session, TracesToChromeAndStepStats) {
   Small g;
   const auto session =
