@@ -34,9 +34,8 @@ void InferFromInputs(const OpDef& def, const std::vector<DType>& input_types, At
   int open = 0;
   for (const ArgDef& arg : def.inputs) {
     const int64_t count = CountOf(arg, *attrs);
-    if (count > total - fixed) return;  // more than there are: for the check of the arity to report
     if (count >= 0) {
-      fixed += count;
+      fixed += std::min(count, total + 1);  // an absurd length counts as one too many
     } else {
       ++open;
     }
