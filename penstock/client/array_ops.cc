@@ -2,15 +2,10 @@
 
 #include <numeric>
 
+#include "penstock/client/constant.h"
+
 namespace penstock::client_internal {
 namespace {
-
-OutputRef AddConstant(Graph& graph, const Tensor& value, CallSite site) {
-  NodeSpec spec;
-  spec.op = "Const";
-  spec.attrs = {{"value", value}, {"dtype", value.dtype()}};
-  return {AddNode(graph, std::move(spec), site), 0};
-}
 
 int32_t ToInt32(int64_t value, CallSite site) {
   if (value < INT32_MIN || value > INT32_MAX)
@@ -23,7 +18,7 @@ OutputRef VectorConstant(Graph& graph, const std::vector<int64_t>& values, CallS
   for (size_t i = 0; i < values.size(); ++i) {
     tensor.mutable_data<int32_t>()[i] = ToInt32(values[i], site);
   }
-  return AddConstant(graph, tensor, site);
+  return {AddConstant(graph, tensor, site), 0};
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ NodeId AddArrayOp(Graph& graph, std::string_view op, std::vector<OutputRef> inpu
 }
 
 OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site) {
-  return AddConstant(graph, Tensor::Scalar<int32_t>(ToInt32(value, site)), site);
+  return {AddConstant(graph, Tensor::Scalar<int32_t>(ToInt32(value, site)), site), 0};
 }
 
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site) {

@@ -23,9 +23,6 @@ NodeId AddCast(Graph& graph, OutputRef input, DType to, CallSite site);
 OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site);
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site);
 
-template <class A>
-using ElementType = typename A::Element;
-
 }  // namespace client_internal
 
 #define PENSTOCK_REDUCTION(Name, op)                                                            \

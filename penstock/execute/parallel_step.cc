@@ -89,7 +89,7 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
     const bool skip = state_->dead[flag].load(std::memory_order_relaxed) != 0 ||
                       failed_.load(std::memory_order_relaxed);
     if (plan_node.async && !skip) {
-      RunNode(index, queued);
+      StartNode(index, queued);
       continue;
     }
     if (skip) {
@@ -142,7 +142,7 @@ struct ParallelStep::AsyncNode {
   TraceEvent event;
 };
 
-bool ParallelStep::RunNode(int32_t index, int64_t queued) {
+void ParallelStep::StartNode(int32_t index, int64_t queued) {
   const PlanNode& node = plan_.nodes_[index];
   auto running = std::make_shared<AsyncNode>(&resources_);
   Tensor* const* inputs = state_->inputs.data() + node.first_input;
@@ -155,7 +155,7 @@ bool ParallelStep::RunNode(int32_t index, int64_t queued) {
     if (Status status = ReadVariables(node, inputs, &running->values, &running->pointers);
         !status.ok()) {
       Finish(index, status, 0);
-      return true;
+      return;
     }
     running->builder.Inputs(running->pointers.data(), node.num_inputs).LastUse(0);
   }
@@ -169,7 +169,6 @@ bool ParallelStep::RunNode(int32_t index, int64_t queued) {
                               }
                               Finish(index, status, running->builder.TakeDeadOutputs());
                             });
-  return false;
 }
 
 void ParallelStep::Finish(int32_t index, const Status& status, uint64_t dead_outputs) {

@@ -24,8 +24,8 @@ class ParallelStep : private StepBase {
   void Reset();
   // Runs `node` and what becomes ready on this thread.
   void Process(int32_t node, int64_t queued);
-  // Returns false when the node will finish later.
-  bool RunNode(int32_t index, int64_t queued);
+  // Starts an asynchronous node; it ends in Finish, now or later.
+  void StartNode(int32_t index, int64_t queued);
   void Finish(int32_t index, const Status& status, uint64_t dead_outputs);
   // Lets the consumers know and adds those that are ready to `ready`.
   void Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready);

@@ -97,7 +97,6 @@ Status Plan::BuildNodes(const KernelRegistry& kernels) {
     plan_node.async = node.op->traits.async;
     plan_node.merges = node.op->traits.merges;
     plan_node.dear = IsDear(graph_, node);
-    max_inputs_ = std::max(max_inputs_, plan_node.num_inputs);
 
     TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
     for (size_t i = 0; i < node.inputs.size(); ++i) {

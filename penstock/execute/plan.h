@@ -102,7 +102,6 @@ class Plan {
   };
   std::vector<Place> places_;
   int32_t num_slots_ = 0;
-  int32_t max_inputs_ = 0;
 
   Mutex mu_;
   std::vector<std::unique_ptr<StepState>> idle_ GUARDED_BY(mu_);
