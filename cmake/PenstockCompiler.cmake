@@ -40,6 +40,7 @@ endif()
 if(PENSTOCK_SANITIZE)
   set(flags -fsanitize=${PENSTOCK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${flags}>")
+  add_compile_definitions(PENSTOCK_SANITIZED)
   add_link_options(-fsanitize=${PENSTOCK_SANITIZE})
 endif()
 
