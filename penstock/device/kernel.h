@@ -16,6 +16,8 @@
 
 namespace penstock {
 
+class FunctionRunner;
+class Rendezvous;
 class StateRegistry;
 
 // What all nodes of one step on one device share.
@@ -24,7 +26,10 @@ struct StepResources {
   ParallelFor parallel;
   Cancellation* cancellation = nullptr;
   StateRegistry* state = nullptr;
+  FunctionRunner* functions = nullptr;  // runs the library's functions for kernels that call them
+  Rendezvous* rendezvous = nullptr;     // where this step's tensors are sent and received
   int64_t step_id = 0;
+  int32_t call_depth = 0;  // how many function calls this step is inside of
 };
 
 // What a kernel sees of its step: inputs, memory, threads. Made by the executor; valid until
@@ -70,6 +75,8 @@ class KernelContext {
   StateRegistry& state() const { return *step_->state; }
   Allocator* allocator() const { return step_->allocator; }
   int64_t step_id() const { return step_->step_id; }
+  // All of the above, for a kernel that starts a step of its own (a function call).
+  const StepResources& step() const { return *step_; }
 
  private:
   friend class KernelContextBuilder;

@@ -5,23 +5,46 @@
 namespace penstock {
 
 Result<std::vector<Tensor>> ParallelStep::Run() {
-  Status status = Begin();
-  if (!status.ok()) {
-    ClearAll();
-    return status;
-  }
-  Reset();
-  if (!plan_.roots_.empty()) {
-    unfinished_.store(static_cast<int64_t>(plan_.roots_.size()), std::memory_order_relaxed);
-    const int64_t queued = request_.trace == nullptr ? 0 : Trace::Now();
-    std::vector<int32_t> mine;
-    Dispatch(plan_.roots_, &mine);
-    for (const int32_t node : mine) Process(node, queued);
+  if (Launch()) {
     // Lend a hand with what is queued before going to sleep.
     while (unfinished_.load(std::memory_order_acquire) > 0 && plan_.device().pool()->RunOne()) {
     }
     MutexLock lock(mu_);
     while (!all_done_) done_.Wait(mu_);
+  }
+  return TakeOutcome();
+}
+
+void ParallelStep::Start(Plan& plan, const StepRequest& request, StepDone done) {
+  auto* step = new ParallelStep(plan, request);
+  step->when_done_ = std::move(done);
+  // Held by the launch itself, so that the step is here until it returns.
+  step->unfinished_.store(1, std::memory_order_relaxed);
+  (void)step->Launch();
+  step->NodeEnded();
+}
+
+bool ParallelStep::Launch() {
+  Status status = Begin();
+  if (!status.ok()) {
+    MutexLock lock(mu_);
+    status_ = status;
+    return false;
+  }
+  Reset();
+  if (plan_.roots_.empty()) return false;
+  unfinished_.fetch_add(static_cast<int64_t>(plan_.roots_.size()), std::memory_order_relaxed);
+  const int64_t queued = request_.trace == nullptr ? 0 : Trace::Now();
+  std::vector<int32_t> mine;
+  Dispatch(plan_.roots_, &mine);
+  for (const int32_t node : mine) Process(node, queued);
+  return true;
+}
+
+Result<std::vector<Tensor>> ParallelStep::TakeOutcome() {
+  Status status;
+  {
+    MutexLock lock(mu_);
     status = status_;
   }
   if (!status.ok()) {
@@ -261,6 +284,13 @@ void ParallelStep::Fail(const Status& status) {
 void ParallelStep::NodeEnded() {
   // acq_rel: the thread that ends the last node has seen all results.
   if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (when_done_) {
+    StepDone done = std::move(when_done_);
+    Result<std::vector<Tensor>> outcome = TakeOutcome();
+    delete this;
+    done(std::move(outcome));
+    return;
+  }
   MutexLock lock(mu_);
   all_done_ = true;
   done_.NotifyAll();

@@ -17,10 +17,15 @@ class ParallelStep : private StepBase {
  public:
   ParallelStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
   Result<std::vector<Tensor>> Run();
+  // Starts a step that deletes itself after `done`.
+  static void Start(Plan& plan, const StepRequest& request, StepDone done);
 
  private:
   struct AsyncNode;
 
+  // Begins, and runs on this thread what can run here. False: the step has ended already.
+  bool Launch();
+  Result<std::vector<Tensor>> TakeOutcome();
   void Reset();
   // Runs `node` and what becomes ready on this thread.
   void Process(int32_t node, int64_t queued);
@@ -39,6 +44,7 @@ class ParallelStep : private StepBase {
 
   std::atomic<int64_t> unfinished_{0};  // nodes made ready and not ended
   std::atomic<bool> failed_{false};
+  StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex mu_;
   CondVar done_;
   bool all_done_ GUARDED_BY(mu_) = false;

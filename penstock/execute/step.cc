@@ -13,4 +13,14 @@ Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request) {
   return ParallelStep(plan, request).Run();
 }
 
+void StartStep(Plan& plan, const StepRequest& request, StepDone done) {
+  if (request.cancellation != nullptr && request.cancellation->IsCancelled()) {
+    done(request.cancellation->status());
+  } else if (plan.schedule().sequential) {
+    done(SequentialStep(plan, request).Run());
+  } else {
+    ParallelStep::Start(plan, request, std::move(done));
+  }
+}
+
 }  // namespace penstock

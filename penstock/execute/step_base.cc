@@ -33,7 +33,10 @@ StepBase::StepBase(Plan& plan, const StepRequest& request)
   resources_.parallel = ParallelFor(plan.device().pool());
   resources_.cancellation = request.cancellation;
   resources_.state = request.state;
+  resources_.functions = request.functions;
+  resources_.rendezvous = request.rendezvous;
   resources_.step_id = request.step_id;
+  resources_.call_depth = request.call_depth;
 }
 
 StepBase::~StepBase() {

@@ -32,7 +32,7 @@ class StepBase {
   int64_t OutputBytes(const PlanNode& node) const;
 
   Plan& plan_;
-  const StepRequest& request_;
+  const StepRequest request_;  // a copy: a step that was started outlives its caller's
   std::unique_ptr<StepState> state_;
   StepResources resources_;
 };
