@@ -46,6 +46,8 @@ struct Library {
     ops::RegisterScatterNd(registrar);
     ops::RegisterPad(registrar);
     ops::RegisterMatrixDiag(registrar);
+    ops::RegisterQueueMakers(registrar);
+    ops::RegisterQueueOps(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

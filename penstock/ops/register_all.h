@@ -42,5 +42,7 @@ void RegisterGather(Registrar& registrar);
 void RegisterScatterNd(Registrar& registrar);
 void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
+void RegisterQueueMakers(Registrar& registrar);
+void RegisterQueueOps(Registrar& registrar);
 
 }  // namespace penstock::ops
