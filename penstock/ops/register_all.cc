@@ -48,6 +48,9 @@ struct Library {
     ops::RegisterMatrixDiag(registrar);
     ops::RegisterQueueMakers(registrar);
     ops::RegisterQueueOps(registrar);
+    ops::RegisterBarrier(registrar);
+    ops::RegisterStage(registrar);
+    ops::RegisterMapStage(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

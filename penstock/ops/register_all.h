@@ -44,5 +44,8 @@ void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
 void RegisterQueueMakers(Registrar& registrar);
 void RegisterQueueOps(Registrar& registrar);
+void RegisterBarrier(Registrar& registrar);
+void RegisterStage(Registrar& registrar);
+void RegisterMapStage(Registrar& registrar);
 
 }  // namespace penstock::ops

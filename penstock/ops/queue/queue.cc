@@ -220,26 +220,18 @@ void Queue::Close(KernelContext& context, bool cancel_pending, Done done) {
   done(OkStatus());
 }
 
-void Queue::Insert(std::vector<Tensor> elements) {
-  WaiterList served;
-  {
-    MutexLock lock(mu_);
-    for (size_t i = 0; i < elements.size(); i += spec_.dtypes.size()) {
-      store_->Push(elements.data() + i);
-    }
-    Serve(served);
+void Queue::Insert(std::vector<Tensor> elements, WaiterList& served) {
+  MutexLock lock(mu_);
+  for (size_t i = 0; i < elements.size(); i += spec_.dtypes.size()) {
+    store_->Push(elements.data() + i);
   }
-  Finish(served);
+  Serve(served);
 }
 
-void Queue::CloseNow() {
-  WaiterList served;
-  {
-    MutexLock lock(mu_);
-    closed_ = true;
-    Serve(served);
-  }
-  Finish(served);
+void Queue::CloseNow(WaiterList& served) {
+  MutexLock lock(mu_);
+  closed_ = true;
+  Serve(served);
 }
 
 int64_t Queue::size() const {

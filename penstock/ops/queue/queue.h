@@ -62,10 +62,12 @@ class Queue final : public Waitable {
   // Refuses new elements once those that wait to come in are in, or at once if they are cancelled.
   void Close(KernelContext& context, bool cancel_pending, Done done);
 
-  // Puts elements in whatever the capacity, for a caller that does not wait.
-  void Insert(std::vector<Tensor> elements);
-  // Closes without waiting. Does nothing to a closed queue.
-  void CloseNow();
+  // For a resource that is made of a queue and holds a lock of its own: puts elements in whatever
+  // the capacity, or closes, at once. Who is served by it goes to `served`; the caller calls Finish
+  // without its lock.
+  void Insert(std::vector<Tensor> elements, WaiterList& served);
+  void CloseNow(WaiterList& served);
+  using Waitable::Finish;
 
   int64_t size() const;
   bool is_closed() const;
