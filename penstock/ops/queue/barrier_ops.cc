@@ -104,14 +104,6 @@ Result<std::unique_ptr<Kernel>> BarrierOp::MakeCpuKernel(const KernelRequest& re
   return std::unique_ptr<Kernel>(std::make_unique<BarrierKernel>(op, request.node));
 }
 
-Result<Shape> BarrierInsertMany::InferShape(const Shape&, const Shape& keys,
-                                            const Shape& values) const {
-  TRY(CheckVector(keys, "keys"));
-  TRY(CheckRankAtLeast(values, 1, "values"));
-  if (keys.has_rank() && values.has_rank()) TRY(MergeShapes(keys, values.Slice(0, 1)));
-  return Shape();
-}
-
 Status BarrierInsertMany::ComputeCpu(CpuContext& context, const Tensor& handle, const Tensor& keys,
                                      const Tensor& values) const {
   std::shared_ptr<Resource> keep;
@@ -122,7 +114,6 @@ Status BarrierInsertMany::ComputeCpu(CpuContext& context, const Tensor& handle, 
   }
   const DType dtype = barrier->dtypes()[static_cast<size_t>(component_index)];
   const Shape& shape = barrier->shapes()[static_cast<size_t>(component_index)];
-  // Checked here, too: the reference's shapes are settled before it is run.
   if (keys.shape().rank() != 1 || values.shape().rank() < 1 ||
       keys.shape().dim(0) != values.shape().dim(0)) {
     return InvalidArgument("keys and values must have as many rows, got {} and {}", keys.shape(),

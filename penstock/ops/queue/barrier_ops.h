@@ -36,12 +36,11 @@ struct BarrierInsertMany {
   static constexpr auto kName = "BarrierInsertMany";
   static constexpr bool kNoGradient = true;
   int64_t component_index = 0;
-  using Sig = Signature<ByReference::Input<"handle">, In<"keys", std::string>,
-                        In<"values", AnyType<"T">>>;
+  using Sig =
+      Signature<ByReference::Input<"handle">, In<"keys", std::string>, In<"values", AnyType<"T">>>;
   static constexpr std::tuple kAttrs{
       Field{"component_index", &BarrierInsertMany::component_index}.Required()};
 
-  Result<Shape> InferShape(const Shape& handle, const Shape& keys, const Shape& values) const;
   Status ComputeCpu(CpuContext& context, const Tensor& handle, const Tensor& keys,
                     const Tensor& values) const;
 };
@@ -54,9 +53,9 @@ struct BarrierTakeMany {
   bool allow_small_batch = false;
   bool wait_for_incomplete = false;
   int64_t timeout_ms = -1;
-  using Sig = Signature<ByReference::Input<"handle">, In<"num_elements", int32_t>,
-                        Out<"indices", int64_t>, Out<"keys", std::string>,
-                        Out<"values", TypeList<"component_types">>>;
+  using Sig =
+      Signature<ByReference::Input<"handle">, In<"num_elements", int32_t>, Out<"indices", int64_t>,
+                Out<"keys", std::string>, Out<"values", TypeList<"component_types">>>;
   static constexpr std::tuple kAttrs{
       Field{"component_types", &BarrierTakeMany::component_types}.Required(),
       Field{"allow_small_batch", &BarrierTakeMany::allow_small_batch},

@@ -67,8 +67,9 @@ class StagingMap::PutWaiter final : public Waiter {
     }
     for (const int32_t index : indices_) {
       if (present != nullptr && (*present)[static_cast<size_t>(index)].initialized()) {
-        return InvalidArgument("The tensor for index '{}' for key '{}' was already initialized '{}'.",
-                               index, key_, present->size());
+        return InvalidArgument(
+            "The tensor for index '{}' for key '{}' was already initialized '{}'.", index, key_,
+            present->size());
       }
     }
     return OkStatus();
@@ -217,9 +218,10 @@ int64_t StagingMap::incomplete_size() const {
 
 std::string StagingMap::DebugString() const {
   MutexLock lock(mu_);
-  return Format("staging map with {} elements and {} incomplete ones of {} bytes, {} waiting to "
-                "put, {} to get",
-                complete_.size(), incomplete_.size(), bytes_, putters_.size(), getters_.size());
+  return Format(
+      "staging map with {} elements and {} incomplete ones of {} bytes, {} waiting to "
+      "put, {} to get",
+      complete_.size(), incomplete_.size(), bytes_, putters_.size(), getters_.size());
 }
 
 size_t StagingMap::MemoryBytes() const {

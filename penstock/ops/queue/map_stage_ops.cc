@@ -110,8 +110,7 @@ Result<std::unique_ptr<Kernel>> MakeMapSizeKernel(const StageAttrs& attrs,
 
 Result<std::unique_ptr<Kernel>> MakeMapClearKernel(const StageAttrs& attrs,
                                                    const KernelRequest& request) {
-  return std::unique_ptr<Kernel>(
-      std::make_unique<StageClearKernel<StagingMap>>(attrs, request));
+  return std::unique_ptr<Kernel>(std::make_unique<StageClearKernel<StagingMap>>(attrs, request));
 }
 
 void RegisterMapStage(Registrar& registrar) {
@@ -120,8 +119,8 @@ void RegisterMapStage(Registrar& registrar) {
                    MapSizeOp<"MapSize", false>, MapSizeOp<"MapIncompleteSize", true>,
                    MapClearOp<"MapClear">>();
   registrar.AddAll<MapStageOp<"OrderedMapStage">, MapUnstageOp<"OrderedMapUnstage", false>,
-                   MapUnstageOp<"OrderedMapPeek", true>, MapUnstageNoKeyOp<"OrderedMapUnstageNoKey">,
-                   MapSizeOp<"OrderedMapSize", false>,
+                   MapUnstageOp<"OrderedMapPeek", true>,
+                   MapUnstageNoKeyOp<"OrderedMapUnstageNoKey">, MapSizeOp<"OrderedMapSize", false>,
                    MapSizeOp<"OrderedMapIncompleteSize", true>, MapClearOp<"OrderedMapClear">>();
 }
 

@@ -32,14 +32,9 @@ struct MapStageOp : StageAttrs {
   static constexpr bool kAsync = true;
   static constexpr bool kKeepsInputs = true;
   static constexpr bool kCheap = true;
-  using Sig = Signature<In<"key", int64_t>, In<"indices", int32_t>,
-                        In<"values", TypeList<"fake_dtypes">>>;
+  using Sig =
+      Signature<In<"key", int64_t>, In<"indices", int32_t>, In<"values", TypeList<"fake_dtypes">>>;
 
-  Result<Shape> InferShape(const Shape& key, const Shape& indices, std::span<const Known>) const {
-    TRY(CheckScalar(key, "key"));
-    TRY(CheckVector(indices, "indices"));
-    return Shape();
-  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     return MakeMapStageKernel(MapAttrsOf<MapStageOp>(request), request);
   }
@@ -50,8 +45,8 @@ struct MapUnstageOp : StageAttrs {
   static constexpr std::string_view kName = Name.view();
   static constexpr bool kAsync = true;
   static constexpr bool kCheap = true;
-  using Sig = Signature<In<"key", int64_t>, In<"indices", int32_t>,
-                        Out<"values", TypeList<"dtypes">>>;
+  using Sig =
+      Signature<In<"key", int64_t>, In<"indices", int32_t>, Out<"values", TypeList<"dtypes">>>;
 
   Result<Shape> InferShape(const Shape& key, const Shape& indices) const {
     TRY(CheckScalar(key, "key"));
@@ -68,8 +63,8 @@ struct MapUnstageNoKeyOp : StageAttrs {
   static constexpr std::string_view kName = Name.view();
   static constexpr bool kAsync = true;
   static constexpr bool kCheap = true;
-  using Sig = Signature<In<"indices", int32_t>, Out<"key", int64_t>,
-                        Out<"values", TypeList<"dtypes">>>;
+  using Sig =
+      Signature<In<"indices", int32_t>, Out<"key", int64_t>, Out<"values", TypeList<"dtypes">>>;
 
   Result<std::vector<Shape>> InferShape(const Shape& indices) const {
     TRY(CheckVector(indices, "indices"));

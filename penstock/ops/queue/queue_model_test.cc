@@ -26,7 +26,8 @@ struct ModelCall {
   std::unique_ptr<Call> call;
 };
 
-// One element moves at a time, and everything is searched: slow and obvious.
+// One element moves at a time, first all that can come in, then all that can leave; everything is
+// searched: slow and obvious.
 class Model {
  public:
   Model(QueueKind kind, size_t capacity, size_t keep)
@@ -55,7 +56,10 @@ class Model {
 
  private:
   void Settle() {
-    while (StepIn() || StepOut()) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (StepIn()) moved = true;
+      while (StepOut()) moved = true;
     }
   }
   bool StepIn() {

@@ -173,16 +173,6 @@ Status ComputeQueueIsClosed(CpuContext& context, const Tensor& handle, bool* is_
   return OkStatus();
 }
 
-Status CheckRows(std::span<const Known> components) {
-  Shape rows{Shape::kUnknownDim};
-  for (const Known& component : components) {
-    TRY(CheckRankAtLeast(*component.shape, 1, "each component"));
-    if (!component.shape->has_rank()) continue;
-    TRY_ASSIGN(rows, MergeShapes(rows, component.shape->Slice(0, 1)));
-  }
-  return OkStatus();
-}
-
 void RegisterQueueOps(Registrar& registrar) {
   registrar.AddAll<QueueEnqueue, QueueEnqueueV2, QueueEnqueueMany, QueueEnqueueManyV2, QueueDequeue,
                    QueueDequeueV2, QueueDequeueMany, QueueDequeueManyV2, QueueDequeueUpTo,

@@ -20,8 +20,6 @@ Result<std::unique_ptr<Kernel>> MakeDequeueManyKernel(int64_t timeout_ms, bool u
 Result<std::unique_ptr<Kernel>> MakeQueueCloseKernel(bool cancel_pending);
 Status ComputeQueueSize(CpuContext& context, const Tensor& handle, int32_t* size);
 Status ComputeQueueIsClosed(CpuContext& context, const Tensor& handle, bool* is_closed);
-// Each component of a batch has rows, as many as the others.
-Status CheckRows(std::span<const Known> components);
 
 template <FixedString Name, class Form, bool Many>
 struct EnqueueOp {
@@ -36,10 +34,6 @@ struct EnqueueOp {
       Signature<typename Form::template Input<"handle">, In<"components", TypeList<"Tcomponents">>>;
   static constexpr std::tuple kAttrs{Field{"timeout_ms", &EnqueueOp::timeout_ms}};
 
-  Result<Shape> InferShape(const Shape&, std::span<const Known> components) const {
-    if (Many) TRY(CheckRows(components));
-    return Shape();
-  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     const auto& op = static_cast<const op_internal::Decoded<EnqueueOp>*>(request.op.get())->op;
     return MakeEnqueueKernel(op.timeout_ms, Many);

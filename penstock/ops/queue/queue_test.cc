@@ -197,8 +197,8 @@ TEST_F(QueueTest, ACancelledBatchGivesItsElementsBackInOrder) {
     batch->cancellation.Cancel(Cancelled("stop"));
     ExpectCode(*batch, Code::kCancelled);
     EXPECT_EQ(queue->size(), 3);
-    const std::vector<int64_t> want =
-        kind == QueueKind::kPriority ? std::vector<int64_t>{1, 8, 2} : std::vector<int64_t>{1, 2, 8};
+    const std::vector<int64_t> want = kind == QueueKind::kPriority ? std::vector<int64_t>{1, 8, 2}
+                                                                   : std::vector<int64_t>{1, 2, 8};
     for (const int64_t number : want) {
       const auto got = Dequeue(*queue);
       EXPECT_EQ(NumbersIn(kind, got->output(NumComponents(kind) - 1), false)[0], number);

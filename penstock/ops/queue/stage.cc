@@ -69,8 +69,8 @@ class StagingArea::GetWaiter final : public Waiter {
     if (!InRange(index_, static_cast<int64_t>(area_.elements_.size()))) return Progress::kStuck;
     std::vector<Tensor>& element = area_.elements_[static_cast<size_t>(index_)];
     if (element.size() != dtypes_.size()) {
-      return Fail(InvalidArgument("Mismatch stage/unstage: {} vs. {}", element.size(),
-                                  dtypes_.size()));
+      return Fail(
+          InvalidArgument("Mismatch stage/unstage: {} vs. {}", element.size(), dtypes_.size()));
     }
     for (size_t i = 0; i < element.size(); ++i) {
       Status status = CheckStaged(element[i], dtypes_[i], static_cast<int>(i));

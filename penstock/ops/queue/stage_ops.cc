@@ -26,7 +26,9 @@ class StageKernel final : public WaitingKernel {
 class UnstageKernel final : public WaitingKernel {
  public:
   UnstageKernel(const StageAttrs& attrs, const KernelRequest& request, bool peek)
-      : state_(attrs, request), dtypes_(request.outputs.begin(), request.outputs.end()), peek_(peek) {}
+      : state_(attrs, request),
+        dtypes_(request.outputs.begin(), request.outputs.end()),
+        peek_(peek) {}
 
  private:
   Status Begin(KernelContext& context, Done& done) override {
@@ -69,8 +71,8 @@ Result<std::unique_ptr<Kernel>> StageSize::MakeCpuKernel(const KernelRequest& re
 }
 
 Result<std::unique_ptr<Kernel>> StageClear::MakeCpuKernel(const KernelRequest& request) {
-  return std::unique_ptr<Kernel>(std::make_unique<StageClearKernel<StagingArea>>(
-      StageAttrsOf<StageClear>(request), request));
+  return std::unique_ptr<Kernel>(
+      std::make_unique<StageClearKernel<StagingArea>>(StageAttrsOf<StageClear>(request), request));
 }
 
 void RegisterStage(Registrar& registrar) {
