@@ -140,10 +140,10 @@ TEST_F(StageTest, ConcurrentPuttersAndGettersLoseNothing) {
       }
     });
     threads.emplace_back([&] {
-      for (int i = 0; i < kEach;) {
+      for (int i = 0, tries = 0; i < kEach; ++tries) {
         Call call;
         area->Get(call.context(), dtypes, call.Done());
-        if (i % 5 == 0) call.cancellation.Cancel(Cancelled("stop"));
+        if (tries % 5 == 0) call.cancellation.Cancel(Cancelled("stop"));
         if (!call.Wait().ok()) continue;
         seen[*call.output().data<int32_t>()].fetch_add(1);
         ++i;
