@@ -33,5 +33,6 @@ void AddExecutorCases(std::vector<Case>& cases);
 void AddKernelCases(std::vector<Case>& cases);
 void AddCompileCases(std::vector<Case>& cases);
 void AddFlowCases(std::vector<Case>& cases);
+void AddQueueCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -58,6 +58,7 @@ int Main(int argc, char** argv) {
   AddKernelCases(cases);
   AddCompileCases(cases);
   AddFlowCases(cases);
+  AddQueueCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

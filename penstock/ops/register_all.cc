@@ -43,7 +43,12 @@
   F(ScatterNd) \
   F(Pad) \
   F(MatrixDiag) \
-  F(ControlFlow)
+  F(ControlFlow) \
+  F(QueueMakers) \
+  F(QueueOps) \
+  F(Barrier) \
+  F(Stage) \
+  F(MapStage)
 // clang-format on
 
 namespace penstock::ops {
