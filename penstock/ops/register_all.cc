@@ -46,6 +46,12 @@ struct Library {
     ops::RegisterScatterNd(registrar);
     ops::RegisterPad(registrar);
     ops::RegisterMatrixDiag(registrar);
+    ops::RegisterTensorArray(registrar);
+    ops::RegisterStacks(registrar);
+    ops::RegisterTensorList(registrar);
+    ops::RegisterTensorListJoin(registrar);
+    ops::RegisterTableMakers(registrar);
+    ops::RegisterTableLookup(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

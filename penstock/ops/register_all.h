@@ -42,5 +42,11 @@ void RegisterGather(Registrar& registrar);
 void RegisterScatterNd(Registrar& registrar);
 void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
+void RegisterTensorArray(Registrar& registrar);
+void RegisterStacks(Registrar& registrar);
+void RegisterTensorList(Registrar& registrar);
+void RegisterTensorListJoin(Registrar& registrar);
+void RegisterTableMakers(Registrar& registrar);
+void RegisterTableLookup(Registrar& registrar);
 
 }  // namespace penstock::ops
