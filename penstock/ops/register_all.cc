@@ -50,6 +50,7 @@ struct Library {
     ops::RegisterStacks(registrar);
     ops::RegisterTensorList(registrar);
     ops::RegisterTensorListJoin(registrar);
+    ops::RegisterTensorListConcat(registrar);
     ops::RegisterTableMakers(registrar);
     ops::RegisterTableLookup(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();

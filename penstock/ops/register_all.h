@@ -46,6 +46,7 @@ void RegisterTensorArray(Registrar& registrar);
 void RegisterStacks(Registrar& registrar);
 void RegisterTensorList(Registrar& registrar);
 void RegisterTensorListJoin(Registrar& registrar);
+void RegisterTensorListConcat(Registrar& registrar);
 void RegisterTableMakers(Registrar& registrar);
 void RegisterTableLookup(Registrar& registrar);
 

@@ -2,6 +2,7 @@
 
 #include "penstock/core/checked.h"
 #include "penstock/ops/collections/pieces.h"
+#include "penstock/ops/collections/tensor_list_terms.h"
 #include "penstock/ops/collections/tensor_list_value.h"
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
@@ -32,13 +33,6 @@ Result<Tensor> ElementOrZeros(CpuContext& context, const TensorList& list, const
   if (shape.IsFullyKnown()) return MakeZeros(context, list.dtype(), shape);
   return InvalidArgument(
       "Trying to read an uninitialized element but element_shape is not fully defined: {}", shape);
-}
-
-AttrMap ElementType(DType dtype) { return {{"element_dtype", dtype}}; }
-
-// The element shape of the list `of`, as an int32 vector.
-Expr ElementShapeOf(const Expr& of) {
-  return Op("TensorListElementShape", of, {{"shape_type", DType::kInt32}});
 }
 
 }  // namespace

@@ -8,9 +8,6 @@
 namespace penstock::ops {
 namespace {
 
-// How many elements one call may leave unset before the one that it sets: an index from data must
-// not take all memory.
-constexpr int64_t kMaxGap = int64_t{1} << 24;
 constexpr int kMaxDepth = 256;
 
 }  // namespace

@@ -14,6 +14,10 @@ namespace penstock::ops {
 // and reads as zeros. Copying a list shares its elements.
 class TensorList final : public Variant::Value {
  public:
+  // How many elements one call may leave unset before the one that it sets: an index from data
+  // must not take all memory.
+  static constexpr int64_t kMaxGap = int64_t{1} << 24;
+
   TensorList(DType dtype, Shape element_shape) : dtype_(dtype), element_shape_(element_shape) {}
 
   std::string TypeName() const override { return "tensorflow::TensorList"; }
