@@ -48,7 +48,14 @@
   F(QueueOps) \
   F(Barrier) \
   F(Stage) \
-  F(MapStage)
+  F(MapStage) \
+  F(TensorArray) \
+  F(Stacks) \
+  F(TensorList) \
+  F(TensorListJoin) \
+  F(TensorListConcat) \
+  F(TableMakers) \
+  F(TableLookup)
 // clang-format on
 
 namespace penstock::ops {
