@@ -46,6 +46,13 @@ struct Library {
     ops::RegisterScatterNd(registrar);
     ops::RegisterPad(registrar);
     ops::RegisterMatrixDiag(registrar);
+    ops::RegisterStateScatter(registrar);
+    ops::RegisterStateSlice(registrar);
+    ops::RegisterResourceGather(registrar);
+    ops::RegisterVariableLists(registrar);
+    ops::RegisterAccumulators(registrar);
+    ops::RegisterSparseAccumulators(registrar);
+    ops::RegisterMutexes(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

@@ -42,5 +42,12 @@ void RegisterGather(Registrar& registrar);
 void RegisterScatterNd(Registrar& registrar);
 void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
+void RegisterStateScatter(Registrar& registrar);
+void RegisterStateSlice(Registrar& registrar);
+void RegisterResourceGather(Registrar& registrar);
+void RegisterVariableLists(Registrar& registrar);
+void RegisterAccumulators(Registrar& registrar);
+void RegisterSparseAccumulators(Registrar& registrar);
+void RegisterMutexes(Registrar& registrar);
 
 }  // namespace penstock::ops
