@@ -144,8 +144,9 @@ Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, 
     TRY_ASSIGN(target, context.Allocate(value.dtype(), value.shape()));
   }
   const int bytes = static_cast<int>(SizeOf(value.dtype()));
-  const kernels::Operand operands[] = {kernels::Operand::Dense(value.raw(), bytes),
-                                       kernels::Operand::Dense(change.raw(), bytes)};
+  kernels::Operand operands[] = {kernels::Operand::Dense(value.raw(), bytes),
+                                 kernels::Operand::Dense(change.raw(), bytes)};
+  operands[1].is_scalar = !(change.shape() == value.shape());
   kernels::RunElementwise(block.function, operands, value.shape().dims(), target.mutable_raw(),
                           bytes, block.cost, context.parallel());
   value = std::move(target);

@@ -81,7 +81,7 @@ Status MakeWritable(KernelContext& context, Tensor& value);
 // they have. REQUIRES: called with the variable's lock held (StateVariable::Update), a binary block
 // of the value's dtype, equal shapes.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
-// value = block(value, change).
+// value = block(value, change); `change` may be one element for all.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor change,
                          Tensor& value);
 
