@@ -104,7 +104,7 @@ class SparseAccumulator final : public Accumulator {
  private:
   struct Row {
     Tensor sum;
-    int64_t count = 0;         // gradients that had it
+    int64_t count = 0;          // gradients that had it
     int64_t last_gradient = 0;  // the number of the last of them
   };
 

@@ -50,9 +50,7 @@ struct MakesAccumulator {
       Field{"shared_name", &MakesAccumulator::shared_name},
       Field{"reduction_type", &MakesAccumulator::reduction_type}.OneOf("MEAN|SUM")};
 
-  Result<Shape> InferShape() const {
-    return std::is_same_v<By, ByReference> ? Shape{2} : Shape();
-  }
+  Result<Shape> InferShape() const { return std::is_same_v<By, ByReference> ? Shape{2} : Shape(); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     const auto& op =
         static_cast<const op_internal::Decoded<MakesAccumulator>*>(request.op.get())->op;

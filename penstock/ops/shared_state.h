@@ -74,8 +74,7 @@ Result<std::shared_ptr<R>> FindShared(KernelContext& context, const Tensor& tens
   if (held == nullptr || (handle.resource != nullptr && handle.resource != held)) {
     const std::string container(handle.container.empty() ? StateRegistry::kDefaultContainer
                                                          : std::string_view(handle.container));
-    return NotFound("Resource {}/{} does not exist.", Printable(container),
-                    Printable(handle.name));
+    return NotFound("Resource {}/{} does not exist.", Printable(container), Printable(handle.name));
   }
   std::shared_ptr<R> found = std::dynamic_pointer_cast<R>(held);
   if (found == nullptr) {

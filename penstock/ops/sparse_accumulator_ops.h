@@ -40,8 +40,8 @@ struct SparseAccumulatorApplyGradient {
   static constexpr bool kNoGradient = true;
   bool has_known_shape = false;
   using Sig = Signature<In<"handle", Ref<std::string>>, In<"local_step", int64_t>,
-                        In<"gradient_indices", int64_t>,
-                        In<"gradient_values", NumberType<"dtype">>, In<"gradient_shape", int64_t>>;
+                        In<"gradient_indices", int64_t>, In<"gradient_values", NumberType<"dtype">>,
+                        In<"gradient_shape", int64_t>>;
   static constexpr std::tuple kAttrs{
       Field{"has_known_shape", &SparseAccumulatorApplyGradient::has_known_shape}.Required()};
 
@@ -55,9 +55,9 @@ struct SparseAccumulatorTakeGradient {
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   DType dtype = DType::kInvalid;
-  using Sig = Signature<In<"handle", Ref<std::string>>, In<"num_required", int32_t>,
-                        Out<"indices", int64_t>, Out<"values", NumberType<"dtype">>,
-                        Out<"shape", int64_t>>;
+  using Sig =
+      Signature<In<"handle", Ref<std::string>>, In<"num_required", int32_t>,
+                Out<"indices", int64_t>, Out<"values", NumberType<"dtype">>, Out<"shape", int64_t>>;
   static constexpr std::tuple kAttrs{Field{"dtype", &SparseAccumulatorTakeGradient::dtype}};
 
   Result<std::array<Shape, 3>> InferShape(const Shape&, const Shape& num_required) const;

@@ -165,9 +165,9 @@ Status CheckScatterNd(const Shape& variable, const Shape& indices, const Shape& 
 void RegisterStateScatter(Registrar& registrar) {
   registrar.AddAll<ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin,
                    ScatterMax>();
-  registrar.AddAll<ResourceScatterUpdate, ResourceScatterAdd, ResourceScatterSub,
-                   ResourceScatterMul, ResourceScatterDiv, ResourceScatterMin,
-                   ResourceScatterMax>();
+  registrar
+      .AddAll<ResourceScatterUpdate, ResourceScatterAdd, ResourceScatterSub, ResourceScatterMul,
+              ResourceScatterDiv, ResourceScatterMin, ResourceScatterMax>();
   registrar.AddAll<ScatterNdUpdate, ScatterNdAdd, ScatterNdSub, ScatterNdMin, ScatterNdMax>();
   registrar.AddAll<ResourceScatterNdUpdate, ResourceScatterNdAdd, ResourceScatterNdSub,
                    ResourceScatterNdMin, ResourceScatterNdMax>();

@@ -56,9 +56,8 @@ struct ResourceScatter {
   static constexpr const char* kName = Name.text;
   static constexpr bool kStateful = true;
   static constexpr bool kNoGradient = true;
-  using Sig =
-      Signature<In<"resource", ResourceHandle>, In<"indices", IndexType<"Tindices">>,
-                In<"updates", T>>;
+  using Sig = Signature<In<"resource", ResourceHandle>, In<"indices", IndexType<"Tindices">>,
+                        In<"updates", T>>;
 
   Result<std::vector<Shape>> InferShape(const Handle& resource, const Shape& indices,
                                         const Shape& updates) const {
@@ -89,11 +88,10 @@ struct RefScatterNd {
   }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     const auto& decoded = *static_cast<const op_internal::Decoded<RefScatterNd>*>(request.op.get());
-    return MakeScatterKernel(request,
-                             {.rule = Rule,
-                              .is_reference = true,
-                              .is_nd = true,
-                              .ignore_bad = decoded.op.bad_indices_policy == "IGNORE"});
+    return MakeScatterKernel(request, {.rule = Rule,
+                                       .is_reference = true,
+                                       .is_nd = true,
+                                       .ignore_bad = decoded.op.bad_indices_policy == "IGNORE"});
   }
 };
 

@@ -50,10 +50,10 @@ class SliceAssignKernel final : public Kernel {
       return is_reference_ ? UninitializedReference(handle) : UninitializedResource(handle);
     }
     const Tensor part = context.input(4);
-    TRY_ASSIGN(const SlicePlan plan,
-               PlanAssignment(value.shape(), IntegersOf(context.input(1)),
-                              IntegersOf(context.input(2)), IntegersOf(context.input(3)),
-                              part.shape(), masks_));
+    TRY_ASSIGN(
+        const SlicePlan plan,
+        PlanAssignment(value.shape(), IntegersOf(context.input(1)), IntegersOf(context.input(2)),
+                       IntegersOf(context.input(3)), part.shape(), masks_));
     if (part.num_elements() == 0) return OkStatus();
     TRY(MakeWritable(context, value));
     CopyElements(part, DensePart(plan.sizes), value, SlicedPart(value.shape(), plan), plan.sizes,

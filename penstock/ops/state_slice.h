@@ -19,9 +19,9 @@ struct StridedSliceAssign {
   int64_t new_axis_mask = 0;
   int64_t shrink_axis_mask = 0;
   using Index = IndexType<"Index">;
-  using Sig =
-      Signature<In<"ref", Ref<AnyType<"T">>>, In<"begin", Index>, In<"end", Index>,
-                In<"strides", Index>, In<"value", AnyType<"T">>, Out<"output_ref", Ref<AnyType<"T">>>>;
+  using Sig = Signature<In<"ref", Ref<AnyType<"T">>>, In<"begin", Index>, In<"end", Index>,
+                        In<"strides", Index>, In<"value", AnyType<"T">>,
+                        Out<"output_ref", Ref<AnyType<"T">>>>;
   static constexpr std::tuple kAttrs{
       Field{"begin_mask", &StridedSliceAssign::begin_mask},
       Field{"end_mask", &StridedSliceAssign::end_mask},

@@ -68,8 +68,8 @@ Result<std::unique_ptr<Kernel>> VarHandlesOp::MakeCpuKernel(const KernelRequest&
   auto kernel = std::make_unique<VarHandlesKernel>();
   for (size_t i = 0; i < n; ++i) {
     // Names are all that tells the variables of one node apart.
-    const std::string name = op.shared_names[i].empty() ? Format("{}_{}", request.node, i)
-                                                        : op.shared_names[i];
+    const std::string name =
+        op.shared_names[i].empty() ? Format("{}_{}", request.node, i) : op.shared_names[i];
     kernel->Add(
         std::make_unique<VariableHandle>(op.containers[i], name, op.dtypes[i], op.shapes[i]));
   }
