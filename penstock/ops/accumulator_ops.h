@@ -11,6 +11,11 @@
 
 namespace penstock::ops {
 
+// The names of NumberType's types: no argument of an accumulator's maker has the type.
+inline constexpr std::string_view kAccumulatorTypes =
+    "float|double|int32|uint8|int16|int8|complex64|int64|qint8|quint8|qint32|bfloat16|qint16|"
+    "quint16|uint16|complex128|half|uint32|uint64";
+
 // How the two families name an accumulator.
 struct ByReference {
   using Handle = Ref<std::string>;
@@ -44,7 +49,7 @@ struct MakesAccumulator {
   std::string reduction_type = "MEAN";
   using Sig = Signature<Out<"handle", typename By::Handle>>;
   static constexpr std::tuple kAttrs{
-      Field{"dtype", &MakesAccumulator::dtype}.Required(),
+      Field{"dtype", &MakesAccumulator::dtype}.Required().OneOf(kAccumulatorTypes),
       Field{"shape", &MakesAccumulator::shape}.Required(),
       Field{"container", &MakesAccumulator::container},
       Field{"shared_name", &MakesAccumulator::shared_name},

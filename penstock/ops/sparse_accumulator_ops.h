@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "penstock/ops/accumulator_ops.h"
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
 
@@ -25,7 +26,7 @@ struct SparseConditionalAccumulator {
   std::string reduction_type = "MEAN";
   using Sig = Signature<Out<"handle", Ref<std::string>>>;
   static constexpr std::tuple kAttrs{
-      Field{"dtype", &SparseConditionalAccumulator::dtype}.Required(),
+      Field{"dtype", &SparseConditionalAccumulator::dtype}.Required().OneOf(kAccumulatorTypes),
       Field{"shape", &SparseConditionalAccumulator::shape}.Required(),
       Field{"container", &SparseConditionalAccumulator::container},
       Field{"shared_name", &SparseConditionalAccumulator::shared_name},

@@ -303,6 +303,24 @@ TEST_F(StateRulesTest, RowsAreGatheredFromAVariable) {
               "Could not find variable unknown");
 }
 
+TEST_F(StateRulesTest, GatheringHasAGradient) {
+  const Expr h = Handle({3, 2});
+  Give(h, Const<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
+  const AttrMap attrs = {{"dtype", DType::kFloat}};
+  const auto gradient_of = [&](const Expr& gathered, const Expr& dy) {
+    const penstock::Node& node = graph.node(gathered.ref().node);
+    Gradients gradients(&s, graph, gathered.ref().node, {dy});
+    const Status status = node.op->gradient(node.decoded.get(), gradients);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return gradients.results()[0];
+  };
+  Expect(gradient_of(Op("ResourceGather", h, Int32s({2, 2}), attrs),
+                     Const<float>({2, 2}, {1, 2, 3, 4})),
+         "float [3,2] {0, 0, 0, 0, 4, 6}");
+  Expect(gradient_of(Op("ResourceGatherNd", h, Const<int64_t>({1, 2}, {1, 0}), attrs), Floats({5})),
+         "float [3,2] {0, 0, 5, 0, 0, 0}");
+}
+
 TEST_F(StateRulesTest, ManyVariablesByOneNode) {
   const AttrMap attrs = {{"N", 2},
                          {"containers", std::vector<std::string>{"", "c"}},
