@@ -42,8 +42,8 @@ TEST_F(MutexOpsTest, ConcurrentSectionsDoNotMix) {
   Do(Node("AssignVariableOp", {h, Scalar(0)}));
   const Expr mutex = Source("MutexV2", {}, "m");
   const Expr lock = Op("MutexLock", mutex);
-  const Expr value =
-      s.After({lock.ref().node}).Add("ReadVariableOp", {h}, {{"dtype", DType::kInt32}});
+  const Scope inside = s.After({lock.ref().node});
+  const Expr value = inside.Add("ReadVariableOp", {h}, {{"dtype", DType::kInt32}});
   const NodeId write = Node("AssignVariableOp", {h, value + Scalar(1)});
   const NodeId consume = Node("ConsumeMutexLock", {lock}, {}, {write});
   ASSERT_TRUE(Run({}, {mutex.ref().node}).ok());
