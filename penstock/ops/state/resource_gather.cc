@@ -1,4 +1,4 @@
-#include "penstock/ops/resource_gather.h"
+#include "penstock/ops/state/resource_gather.h"
 
 #include "penstock/ops/gather.h"
 #include "penstock/ops/gradient_terms.h"

@@ -11,7 +11,7 @@
 #include "penstock/core/mutex.h"
 #include "penstock/core/resource.h"
 #include "penstock/ops/elementwise.h"
-#include "penstock/ops/waiters.h"
+#include "penstock/ops/state/node_queue.h"
 
 // Gradients that are summed until enough of them have come: how synchronous training waits for its
 // workers.
@@ -69,7 +69,7 @@ class Accumulator : public Resource, public std::enable_shared_from_this<Accumul
   const AccumulatorSpec spec_;
   int64_t count_ GUARDED_BY(mu_) = 0;
   int64_t step_ GUARDED_BY(mu_) = 0;
-  WaiterQueue waiters_ GUARDED_BY(mu_);
+  NodeQueue waiters_ GUARDED_BY(mu_);
 };
 
 class DenseAccumulator final : public Accumulator {

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "penstock/ops/accumulator_ops.h"
 #include "penstock/ops/op_kernel.h"
+#include "penstock/ops/state/accumulator_ops.h"
 #include "penstock/ops/type_sets.h"
 
 // The ops on accumulators of sparse gradients. Their step and count are set and read by the ops of

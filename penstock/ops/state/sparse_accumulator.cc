@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "penstock/ops/accumulator.h"
+#include "penstock/ops/state/accumulator.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

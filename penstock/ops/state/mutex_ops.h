@@ -7,7 +7,7 @@
 #include "penstock/core/mutex.h"
 #include "penstock/core/resource.h"
 #include "penstock/ops/op_kernel.h"
-#include "penstock/ops/waiters.h"
+#include "penstock/ops/state/node_queue.h"
 
 // Critical sections between nodes. A lock is a value: it is released when its last copy goes, so
 // also when its step fails.
@@ -37,7 +37,7 @@ class StateMutex final : public Resource, public std::enable_shared_from_this<St
   mutable Mutex mu_;
   bool held_ GUARDED_BY(mu_) = false;
   bool handing_out_ GUARDED_BY(mu_) = false;
-  WaiterQueue waiters_ GUARDED_BY(mu_);
+  NodeQueue waiters_ GUARDED_BY(mu_);
 };
 
 struct MutexV2 {

@@ -18,11 +18,11 @@ namespace penstock::ops {
 // The handle of the R that a node stands for: made or found in the step's state, then kept until
 // that state drops something. Threads: Get may be called concurrently.
 template <class R>
-class SharedState {
+class NamedState {
  public:
   // `accept` says why state of that name, made by another node, is not what this one describes.
-  SharedState(std::string container, std::string name, std::function<std::shared_ptr<R>()> make,
-              std::function<Status(const R&)> accept = nullptr)
+  NamedState(std::string container, std::string name, std::function<std::shared_ptr<R>()> make,
+             std::function<Status(const R&)> accept = nullptr)
       : container_(std::move(container)),
         name_(std::move(name)),
         make_(std::move(make)),
@@ -63,7 +63,7 @@ class SharedState {
 // The R behind a handle. InvalidArgument when the tensor is no handle or one of something else;
 // NotFound when the step's state does not, or no longer, hold it.
 template <class R>
-Result<std::shared_ptr<R>> FindShared(KernelContext& context, const Tensor& tensor) {
+Result<std::shared_ptr<R>> FindNamedState(KernelContext& context, const Tensor& tensor) {
   if (tensor.dtype() != DType::kResource || tensor.num_elements() != 1) {
     return InvalidArgument("expected a handle of a {}, got a tensor of dtype {} and shape {}",
                            R::kTypeName, tensor.dtype(), tensor.shape());

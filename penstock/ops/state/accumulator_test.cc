@@ -1,9 +1,9 @@
-#include "penstock/ops/accumulator.h"
+#include "penstock/ops/state/accumulator.h"
 
 #include <atomic>
 #include <thread>
 
-#include "penstock/ops/testing/state_fixture.h"
+#include "penstock/ops/state/testing/state_fixture.h"
 
 namespace penstock::ops {
 namespace {

@@ -1,4 +1,4 @@
-#include "penstock/ops/accumulator.h"
+#include "penstock/ops/state/accumulator.h"
 
 #include "penstock/kernels/broadcast.h"
 #include "penstock/ops/dtype_switch.h"
@@ -55,7 +55,7 @@ void Accumulator::Take(KernelContext& context, int64_t required,
 
 void Accumulator::ServeWaiters() {
   for (;;) {
-    Waiter first;
+    QueuedNode first;
     Status status;
     {
       MutexLock lock(mu_);
@@ -72,7 +72,7 @@ void Accumulator::ServeWaiters() {
 }
 
 void Accumulator::Cancel(uint64_t id) {
-  std::optional<Waiter> waiter;
+  std::optional<QueuedNode> waiter;
   {
     MutexLock lock(mu_);
     waiter = waiters_.Remove(id);

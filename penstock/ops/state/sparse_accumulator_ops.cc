@@ -1,7 +1,7 @@
-#include "penstock/ops/sparse_accumulator_ops.h"
+#include "penstock/ops/state/sparse_accumulator_ops.h"
 
-#include "penstock/ops/accumulator_kernels.h"
 #include "penstock/ops/register_all.h"
+#include "penstock/ops/state/accumulator_kernels.h"
 
 namespace penstock::ops {
 namespace {
@@ -12,7 +12,7 @@ class SparseApplyKernel final : public Kernel {
       : dtype_(dtype), has_known_shape_(has_known_shape) {}
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<SparseAccumulator> accumulator,
-               FindShared<SparseAccumulator>(context, context.input(0)));
+               FindNamedState<SparseAccumulator>(context, context.input(0)));
     TRY(CheckGradientType(*accumulator, dtype_));
     TRY_ASSIGN(const int64_t step, ScalarArgument<int64_t>(context, 1, "local_step"));
     return accumulator->ApplyGradient(context, step, context.input(2), context.input(3),

@@ -1,7 +1,7 @@
-#include "penstock/ops/accumulator_ops.h"
+#include "penstock/ops/state/accumulator_ops.h"
 
-#include "penstock/ops/accumulator_kernels.h"
 #include "penstock/ops/register_all.h"
+#include "penstock/ops/state/accumulator_kernels.h"
 
 namespace penstock::ops {
 
@@ -35,7 +35,7 @@ class ApplyGradientKernel final : public Kernel {
   explicit ApplyGradientKernel(DType dtype) : dtype_(dtype) {}
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<DenseAccumulator> accumulator,
-               FindShared<DenseAccumulator>(context, context.input(0)));
+               FindNamedState<DenseAccumulator>(context, context.input(0)));
     TRY(CheckGradientType(*accumulator, dtype_));
     TRY_ASSIGN(const int64_t step, ScalarArgument<int64_t>(context, 1, "local_step"));
     return accumulator->ApplyGradient(context, step);
@@ -50,7 +50,7 @@ class SetGlobalStepKernel final : public Kernel {
  public:
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<Accumulator> accumulator,
-               FindShared<Accumulator>(context, context.input(0)));
+               FindNamedState<Accumulator>(context, context.input(0)));
     TRY_ASSIGN(const int64_t step, ScalarArgument<int64_t>(context, 1, "new_global_step"));
     return accumulator->SetGlobalStep(step);
   }
@@ -60,7 +60,7 @@ class NumAccumulatedKernel final : public Kernel {
  public:
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<Accumulator> accumulator,
-               FindShared<Accumulator>(context, context.input(0)));
+               FindNamedState<Accumulator>(context, context.input(0)));
     TRY(context.AllocateOutput(0, DType::kInt32, Shape()));
     *context.output(0).mutable_data<int32_t>() = accumulator->num_accumulated();
     return OkStatus();

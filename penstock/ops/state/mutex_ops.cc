@@ -1,7 +1,7 @@
-#include "penstock/ops/mutex_ops.h"
+#include "penstock/ops/state/mutex_ops.h"
 
 #include "penstock/ops/register_all.h"
-#include "penstock/ops/shared_state.h"
+#include "penstock/ops/state/named_state.h"
 
 namespace penstock::ops {
 
@@ -42,7 +42,7 @@ void StateMutex::Release() {
 
 void StateMutex::HandOut() {
   for (;;) {
-    Waiter next;
+    QueuedNode next;
     {
       MutexLock lock(mu_);
       // Who got the mutex may be through with it before its callback returns. The loop that called
@@ -69,7 +69,7 @@ void StateMutex::HandOut() {
 }
 
 void StateMutex::Cancel(uint64_t id) {
-  std::optional<Waiter> waiter;
+  std::optional<QueuedNode> waiter;
   {
     MutexLock lock(mu_);
     waiter = waiters_.Remove(id);
@@ -102,7 +102,7 @@ class MutexKernel final : public Kernel {
   }
 
  private:
-  SharedState<StateMutex> state_;
+  NamedState<StateMutex> state_;
 };
 
 class MutexLockKernel final : public Kernel {
@@ -111,7 +111,7 @@ class MutexLockKernel final : public Kernel {
   bool IsAsync() const override { return true; }
   void ComputeAsync(KernelContext& context, std::function<void(Status)> done) override {
     const Result<std::shared_ptr<StateMutex>> mutex =
-        FindShared<StateMutex>(context, context.input(0));
+        FindNamedState<StateMutex>(context, context.input(0));
     if (!mutex.ok()) {
       done(mutex.status());
       return;

@@ -1,4 +1,4 @@
-#include "penstock/ops/variable_lists.h"
+#include "penstock/ops/state/variable_lists.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "penstock/ops/state_slice.h"
+#include "penstock/ops/state/slice_assign.h"
 
 #include "penstock/ops/register_all.h"
 #include "penstock/ops/slice.h"

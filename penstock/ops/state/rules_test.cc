@@ -2,7 +2,7 @@
 // handle is worth that is old, forged or of another kind.
 #include <thread>
 
-#include "penstock/ops/testing/state_fixture.h"
+#include "penstock/ops/state/testing/state_fixture.h"
 
 namespace penstock::ops {
 namespace {

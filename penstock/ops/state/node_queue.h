@@ -12,7 +12,7 @@
 namespace penstock::ops {
 
 // A node that waits at a piece of state.
-struct Waiter {
+struct QueuedNode {
   uint64_t id = 0;
   int64_t wants = 0;  // how much of what it waits for
   KernelContext* context = nullptr;
@@ -28,13 +28,13 @@ struct Waiter {
 };
 
 // Those who wait at one piece of state, in order of arrival. Threads: its owner's lock guards it.
-class WaiterQueue {
+class NodeQueue {
  public:
   bool empty() const { return waiters_.empty(); }
   size_t size() const { return waiters_.size(); }
-  const Waiter& front() const { return waiters_.front(); }
-  Waiter PopFront() {
-    Waiter first = std::move(waiters_.front());
+  const QueuedNode& front() const { return waiters_.front(); }
+  QueuedNode PopFront() {
+    QueuedNode first = std::move(waiters_.front());
     waiters_.pop_front();
     return first;
   }
@@ -43,7 +43,7 @@ class WaiterQueue {
   // returns false when that has already happened.
   bool Add(KernelContext& context, int64_t wants, const std::function<void(Status)>& done,
            std::function<void(uint64_t id)> on_cancel) {
-    Waiter waiter{++last_id_, wants, &context, done, 0};
+    QueuedNode waiter{++last_id_, wants, &context, done, 0};
     if (context.cancellation() != nullptr) {
       waiter.token = context.cancellation()->Register(
           [on_cancel = std::move(on_cancel), id = waiter.id] { on_cancel(id); });
@@ -54,10 +54,10 @@ class WaiterQueue {
   }
 
   // Takes out that one, unless it has left.
-  std::optional<Waiter> Remove(uint64_t id) {
+  std::optional<QueuedNode> Remove(uint64_t id) {
     for (auto it = waiters_.begin(); it != waiters_.end(); ++it) {
       if (it->id != id) continue;
-      Waiter found = std::move(*it);
+      QueuedNode found = std::move(*it);
       waiters_.erase(it);
       return found;
     }
@@ -65,7 +65,7 @@ class WaiterQueue {
   }
 
  private:
-  std::deque<Waiter> waiters_;
+  std::deque<QueuedNode> waiters_;
   uint64_t last_id_ = 0;
 };
 

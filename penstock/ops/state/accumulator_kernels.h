@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "penstock/ops/accumulator.h"
-#include "penstock/ops/shared_state.h"
+#include "penstock/ops/state/accumulator.h"
+#include "penstock/ops/state/named_state.h"
 
 // The kernels that accumulators of dense and of sparse gradients share.
 
@@ -31,7 +31,7 @@ class AccumulatorKernel final : public Kernel {
   }
 
  private:
-  SharedState<A> state_;
+  NamedState<A> state_;
 };
 
 // Scalar input i. TensorFlow's words when it is none.
@@ -62,7 +62,7 @@ class TakeGradientKernel final : public Kernel {
  private:
   // When this fails, `done` was not called and will not be.
   Status Begin(KernelContext& context, const std::function<void(Status)>& done) const {
-    TRY_ASSIGN(const std::shared_ptr<A> accumulator, FindShared<A>(context, context.input(0)));
+    TRY_ASSIGN(const std::shared_ptr<A> accumulator, FindNamedState<A>(context, context.input(0)));
     TRY(CheckGradientType(*accumulator, dtype_));
     TRY_ASSIGN(const int32_t required, ScalarArgument<int32_t>(context, 1, "num_required"));
     accumulator->Take(context, required, done);

@@ -1,4 +1,4 @@
-#include "penstock/ops/state_scatter.h"
+#include "penstock/ops/state/scatter.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "penstock/ops/state_scatter.h"
+#include "penstock/ops/state/scatter.h"
 
 #include <random>
 #include <thread>
 
+#include "penstock/ops/state/testing/state_fixture.h"
 #include "penstock/ops/testing/rows.h"
-#include "penstock/ops/testing/state_fixture.h"
 
 namespace penstock::ops {
 namespace {
