@@ -17,11 +17,11 @@ inline constexpr std::string_view kAccumulatorTypes =
     "quint16|uint16|complex128|half|uint32|uint64";
 
 // How the two families name an accumulator.
-struct ByReference {
+struct AccumulatorByReference {
   using Handle = Ref<std::string>;
   static constexpr bool kStateful = false;
 };
-struct ByResource {
+struct AccumulatorByResource {
   using Handle = ResourceHandle;
   static constexpr bool kStateful = true;
 };
@@ -55,7 +55,9 @@ struct MakesAccumulator {
       Field{"shared_name", &MakesAccumulator::shared_name},
       Field{"reduction_type", &MakesAccumulator::reduction_type}.OneOf("MEAN|SUM")};
 
-  Result<Shape> InferShape() const { return std::is_same_v<By, ByReference> ? Shape{2} : Shape(); }
+  Result<Shape> InferShape() const {
+    return std::is_same_v<By, AccumulatorByReference> ? Shape{2} : Shape();
+  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     const auto& op =
         static_cast<const op_internal::Decoded<MakesAccumulator>*>(request.op.get())->op;
@@ -135,21 +137,23 @@ struct CountsGradients {
   }
 };
 
-using ConditionalAccumulator = MakesAccumulator<"ConditionalAccumulator", ByReference>;
-using AccumulatorApplyGradient = AppliesGradient<"AccumulatorApplyGradient", ByReference>;
-using AccumulatorTakeGradient = TakesGradient<"AccumulatorTakeGradient", ByReference>;
-using AccumulatorSetGlobalStep = SetsGlobalStep<"AccumulatorSetGlobalStep", ByReference>;
-using AccumulatorNumAccumulated = CountsGradients<"AccumulatorNumAccumulated", ByReference>;
+using ConditionalAccumulator = MakesAccumulator<"ConditionalAccumulator", AccumulatorByReference>;
+using AccumulatorApplyGradient =
+    AppliesGradient<"AccumulatorApplyGradient", AccumulatorByReference>;
+using AccumulatorTakeGradient = TakesGradient<"AccumulatorTakeGradient", AccumulatorByReference>;
+using AccumulatorSetGlobalStep = SetsGlobalStep<"AccumulatorSetGlobalStep", AccumulatorByReference>;
+using AccumulatorNumAccumulated =
+    CountsGradients<"AccumulatorNumAccumulated", AccumulatorByReference>;
 
 using ResourceConditionalAccumulator =
-    MakesAccumulator<"ResourceConditionalAccumulator", ByResource>;
+    MakesAccumulator<"ResourceConditionalAccumulator", AccumulatorByResource>;
 using ResourceAccumulatorApplyGradient =
-    AppliesGradient<"ResourceAccumulatorApplyGradient", ByResource>;
+    AppliesGradient<"ResourceAccumulatorApplyGradient", AccumulatorByResource>;
 using ResourceAccumulatorTakeGradient =
-    TakesGradient<"ResourceAccumulatorTakeGradient", ByResource>;
+    TakesGradient<"ResourceAccumulatorTakeGradient", AccumulatorByResource>;
 using ResourceAccumulatorSetGlobalStep =
-    SetsGlobalStep<"ResourceAccumulatorSetGlobalStep", ByResource>;
+    SetsGlobalStep<"ResourceAccumulatorSetGlobalStep", AccumulatorByResource>;
 using ResourceAccumulatorNumAccumulated =
-    CountsGradients<"ResourceAccumulatorNumAccumulated", ByResource>;
+    CountsGradients<"ResourceAccumulatorNumAccumulated", AccumulatorByResource>;
 
 }  // namespace penstock::ops
