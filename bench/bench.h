@@ -34,5 +34,6 @@ void AddKernelCases(std::vector<Case>& cases);
 void AddCompileCases(std::vector<Case>& cases);
 void AddFlowCases(std::vector<Case>& cases);
 void AddQueueCases(std::vector<Case>& cases);
+void AddStateCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -59,6 +59,7 @@ int Main(int argc, char** argv) {
   AddCompileCases(cases);
   AddFlowCases(cases);
   AddQueueCases(cases);
+  AddStateCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

@@ -55,7 +55,14 @@
   F(TensorListJoin) \
   F(TensorListConcat) \
   F(TableMakers) \
-  F(TableLookup)
+  F(TableLookup) \
+  F(StateScatter) \
+  F(StateSlice) \
+  F(ResourceGather) \
+  F(VariableLists) \
+  F(Accumulators) \
+  F(SparseAccumulators) \
+  F(Mutexes)
 // clang-format on
 
 namespace penstock::ops {
