@@ -3,6 +3,9 @@
 #include "penstock/core/check.h"
 
 namespace penstock {
+namespace ops {
+void RegisterFunctional(Registrar& registrar);
+}
 namespace {
 
 struct Library {
@@ -46,6 +49,7 @@ struct Library {
     ops::RegisterScatterNd(registrar);
     ops::RegisterPad(registrar);
     ops::RegisterMatrixDiag(registrar);
+    ops::RegisterFunctional(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };
