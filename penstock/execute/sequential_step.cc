@@ -44,7 +44,7 @@ Status SequentialStep::RunNodes() {
     if constexpr (kTraced) {
       event.ended = Trace::Now();
       event.node = node.id;
-      event.bytes = OutputBytes(node);
+      event.bytes = OutputBytes(node, slots + node.first_output);
       request_.trace->Add(event);
     }
     if (node.reads_refs) state_->read.clear();

@@ -4,7 +4,6 @@
 
 #include "penstock/ops/called_function.h"
 #include "penstock/ops/function_loop.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {
