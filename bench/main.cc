@@ -57,6 +57,7 @@ int Main(int argc, char** argv) {
   AddExecutorCases(cases);
   AddKernelCases(cases);
   AddCompileCases(cases);
+  AddFunctionCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

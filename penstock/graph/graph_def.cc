@@ -12,6 +12,7 @@
 #include "penstock/core/checked.h"
 #include "penstock/graph/function.h"
 #include "penstock/graph/function_def.h"
+#include "penstock/graph/instantiate.h"
 #include "penstock/graph/node_def.h"
 #include "penstock/graph/wire.h"
 #include "penstock/proto/graph.pb.h"
@@ -305,9 +306,12 @@ class Importer {
 };
 
 Status WriteNode(const Graph& graph, const Node& node, tf::NodeDef* proto) {
-  TRY(WriteNodeDef(node.attrs, node.extra, proto));
+  std::string op = node.op_name();
+  AttrMap attrs = node.attrs;
+  TurnIntoOp(&op, &attrs);
+  TRY(WriteNodeDef(attrs, node.extra, proto));
   proto->set_name(node.name);
-  proto->set_op(node.op_name());
+  proto->set_op(op);
   proto->set_device(node.device);
   for (const OutputRef& input : node.inputs) {
     if (!graph.IsLive(input.node)) return Internal("an input does not exist");

@@ -87,6 +87,9 @@ Result<Reference> ParseReference(std::string_view text) {
   return out;
 }
 
+// Marks a call that was written as an op.
+constexpr std::string_view kWasOp = "_called_as_op";
+
 bool ClosesLoop(const FunctionNode& reader, const FunctionNode& source) {
   return reader.op.ends_with("Merge") && source.op.ends_with("NextIteration");
 }
@@ -419,9 +422,22 @@ Result<bool> TurnIntoCall(const FunctionLibrary& library, const std::vector<DTyp
   SetAttr(spec->attrs, "Tin", list(types.inputs));
   SetAttr(spec->attrs, "Tout", list(types.outputs));
   SetAttr(spec->attrs, "f", std::move(function));
+  SetAttr(spec->attrs, kWasOp, true);
   if (spec->name.empty()) spec->name = spec->op;
   spec->op = signature.is_stateful ? "StatefulPartitionedCall" : "PartitionedCall";
   return true;
+}
+
+void TurnIntoOp(std::string* op, AttrMap* attrs) {
+  const AttrValue* f = FindAttr(*attrs, "f");
+  const FunctionName* function = f == nullptr ? nullptr : f->Get<FunctionName>();
+  if (function == nullptr || FindAttr(*attrs, kWasOp) == nullptr) return;
+  AttrMap written = function->attrs;
+  *op = function->name;
+  for (auto& [name, value] : *attrs) {
+    if (name.starts_with('_') && name != kWasOp) written.emplace_back(name, std::move(value));
+  }
+  *attrs = std::move(written);
 }
 
 std::vector<const FunctionName*> CalledFunctions(const AttrMap& attrs) {

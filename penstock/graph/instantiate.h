@@ -40,6 +40,10 @@ Result<FunctionBody> Instantiate(const FunctionLibrary& library, const FunctionN
 Result<bool> TurnIntoCall(const FunctionLibrary& library, const std::vector<DType>& input_types,
                           NodeSpec* spec);
 
+// The reverse, for those who write a graph down: a call that TurnIntoCall made becomes a node whose
+// op is the function again. Other nodes stay as they are.
+void TurnIntoOp(std::string* op, AttrMap* attrs);
+
 // The functions that a node calls, by the attributes that name them.
 std::vector<const FunctionName*> CalledFunctions(const AttrMap& attrs);
 

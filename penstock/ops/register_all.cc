@@ -44,7 +44,8 @@
   F(Pad) \
   F(MatrixDiag) \
   F(ControlFlow) \
-  F(Functional)
+  F(Functional) \
+  F(Optional)
 // clang-format on
 
 namespace penstock::ops {
