@@ -35,5 +35,6 @@ void AddCompileCases(std::vector<Case>& cases);
 void AddFlowCases(std::vector<Case>& cases);
 void AddQueueCases(std::vector<Case>& cases);
 void AddStateCases(std::vector<Case>& cases);
+void AddFunctionCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

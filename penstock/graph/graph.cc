@@ -6,6 +6,7 @@
 #include "penstock/core/check.h"
 #include "penstock/graph/extents.h"
 #include "penstock/graph/function.h"
+#include "penstock/graph/instantiate.h"
 #include "penstock/graph/node_check.h"
 
 namespace penstock {
@@ -107,6 +108,18 @@ Result<NodeId> Graph::AddNode(NodeSpec spec) {
   auto fail = [&](const Status& status) {
     return status.Annotate(DescribeNode(wanted, spec.op, spec.site));
   };
+  if (op == nullptr) {
+    std::vector<DType> given;
+    for (const OutputRef& input : spec.inputs) {
+      const bool exists =
+          IsLive(input.node) &&
+          InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()));
+      given.push_back(exists ? output(input).dtype : DType::kInvalid);
+    }
+    const Result<bool> is_call = TurnIntoCall(*library_, given, &spec);
+    if (!is_call.ok()) return fail(is_call.status());
+    if (*is_call) op = registry_->Find(spec.op);
+  }
   if (op == nullptr) return fail(NotFound("op type {} is not registered", Printable(spec.op)));
   if (Status status = CheckName(wanted); !status.ok()) return fail(status);
   if (spec.exact_name && names_.contains(wanted))

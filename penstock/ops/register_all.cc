@@ -62,7 +62,9 @@
   F(VariableLists) \
   F(Accumulators) \
   F(SparseAccumulators) \
-  F(Mutexes)
+  F(Mutexes) \
+  F(Functional) \
+  F(Optional)
 // clang-format on
 
 namespace penstock::ops {

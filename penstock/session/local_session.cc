@@ -9,6 +9,7 @@
 #include "penstock/execute/step.h"
 #include "penstock/session/deadline_timer.h"
 #include "penstock/session/evaluate.h"
+#include "penstock/session/function_runtime.h"
 #include "penstock/session/session.h"
 
 namespace penstock {
@@ -42,7 +43,8 @@ class LocalSession final : public SessionBackend {
         device_(options.device != nullptr ? options.device
                                           : MakeCpuDevice({.threads = options.threads,
                                                            .memory_limit = options.memory_limit})),
-        state_(options.state != nullptr ? options.state : std::make_shared<StateRegistry>()) {}
+        state_(options.state != nullptr ? options.state : std::make_shared<StateRegistry>()),
+        functions_(graph, MakeCompileOptions(), device_) {}
 
   ~LocalSession() override { (void)Close(); }
 
@@ -96,6 +98,16 @@ class LocalSession final : public SessionBackend {
   }
 
  private:
+  CompileOptions MakeCompileOptions() const {
+    CompileOptions options;
+    options.disabled_passes = options_.disabled_passes;
+    options.threads = device_->pool()->threads();
+    options.evaluator = [device = device_](const Node& node, const std::vector<Tensor>& inputs) {
+      return EvaluateNode(node, inputs, StandardKernels(), *device);
+    };
+    return options;
+  }
+
   Status CheckSpec(const CallableSpec& spec) const {
     auto check = [&](OutputRef ref, std::string_view what) -> Status {
       if (!graph_.IsLive(ref.node)) return NotFound("{} {} is not in the graph", what, ref.node);
@@ -124,14 +136,9 @@ class LocalSession final : public SessionBackend {
       }
     }
     TRY(CheckSpec(spec));
-    CompileOptions options;
-    options.disabled_passes = options_.disabled_passes;
-    options.threads = device_->pool()->threads();
-    options.evaluator = [this](const Node& node, const std::vector<Tensor>& inputs) {
-      return EvaluateNode(node, inputs, StandardKernels(), *device_);
-    };
+    functions_.Refresh();
     TRY_ASSIGN(Compiled compiled,
-               Compile(graph_, {spec.feeds, spec.fetches, spec.targets}, options));
+               Compile(graph_, {spec.feeds, spec.fetches, spec.targets}, MakeCompileOptions()));
     auto callable = std::make_shared<Callable>();
     TRY_ASSIGN(callable->plan, Plan::Make(std::move(compiled.graph), std::move(compiled.schedule),
                                           StandardKernels(), device_));
@@ -192,6 +199,7 @@ class LocalSession final : public SessionBackend {
     request.args = feeds;
     request.cancellation = &cancellation;
     request.state = state_.get();
+    request.functions = &functions_;
     request.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
     request.trace = options.trace ? &trace : nullptr;
     Result<std::vector<Tensor>> results = RunStep(plan, request);
@@ -222,6 +230,7 @@ class LocalSession final : public SessionBackend {
   const LocalSessionOptions options_;
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<StateRegistry> state_;
+  FunctionRuntime functions_;
   DeadlineTimer timer_;
   std::atomic<int64_t> next_step_{1};
 
