@@ -46,6 +46,7 @@ struct Library {
     ops::RegisterScatterNd(registrar);
     ops::RegisterPad(registrar);
     ops::RegisterMatrixDiag(registrar);
+    ops::RegisterSendRecv(registrar);
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

@@ -42,5 +42,6 @@ void RegisterGather(Registrar& registrar);
 void RegisterScatterNd(Registrar& registrar);
 void RegisterPad(Registrar& registrar);
 void RegisterMatrixDiag(Registrar& registrar);
+void RegisterSendRecv(Registrar& registrar);
 
 }  // namespace penstock::ops
