@@ -1,8 +1,8 @@
 #include "penstock/compile/rewrite.h"
 
 #include <algorithm>
-#include <string_view>
 
+#include "penstock/graph/flow.h"
 #include "penstock/graph/node_check.h"
 
 namespace penstock {
@@ -11,16 +11,7 @@ bool IsFreeConstant(const Node& node) {
   return node.control_inputs.empty() && node.op_name() == "Const";
 }
 
-bool IsControlFlow(const Node& node) {
-  if (node.op->traits.merges) return true;
-  std::string_view op = node.op_name();
-  if (op.starts_with("Ref")) op.remove_prefix(3);
-  for (const std::string_view name : {"Switch", "_SwitchN", "Merge", "Enter", "Exit",
-                                      "NextIteration", "LoopCond", "ControlTrigger"}) {
-    if (op == name) return true;
-  }
-  return false;
-}
+bool IsControlFlow(const Node& node) { return FlowOf(*node.op) != Flow::kNone; }
 
 bool HasControlFlow(const Graph& graph) {
   for (NodeId id = 0; id < graph.num_nodes(); ++id) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "penstock/compile/passes.h"
+#include "penstock/graph/cost.h"
+#include "penstock/graph/flow.h"
 
 namespace penstock {
 namespace {
@@ -8,18 +10,8 @@ namespace {
 // Handing a node to another thread and back costs about this many cycles.
 constexpr double kHandOverCycles = 30'000;
 
-// Estimated cycles of a node; nodes of unknown size count as dear.
-double CostOf(const Graph& graph, const Node& node) {
-  if (node.op->traits.cheap) return 50;
-  double elements = 0;
-  auto add = [&](const Shape& shape) {
-    const auto count = shape.CheckedNumElements();
-    elements = std::max(elements, count ? static_cast<double>(*count) : 100'000.0);
-  };
-  for (const OutputInfo& output : node.outputs) add(output.shape);
-  for (const OutputRef& input : node.inputs) add(graph.output(input).shape);
-  return 100 + elements * node.op->traits.cost;
-}
+// Nodes of unknown size count as dear.
+constexpr double kUnknownElements = 100'000;
 
 }  // namespace
 
@@ -34,11 +26,11 @@ Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
   double longest = 0;
   for (const NodeId id : schedule.order) {
     const Node& node = graph.node(id);
-    if (node.op->traits.async || node.op->traits.merges) schedule.sequential = false;
+    if (node.op->traits.async || FlowOf(*node.op) != Flow::kNone) schedule.sequential = false;
     double start = 0;
     for (const OutputRef& input : node.inputs) start = std::max(start, finish[input.node]);
     for (const NodeId control : node.control_inputs) start = std::max(start, finish[control]);
-    const double cost = CostOf(graph, node);
+    const double cost = EstimateCycles(graph, node, kUnknownElements);
     finish[id] = start + cost;
     longest = std::max(longest, finish[id]);
     if (cost > kHandOverCycles) total += cost;

@@ -8,11 +8,10 @@
 
 namespace penstock {
 
-// Runs each node as soon as its inputs are there. Cheap nodes run on the thread that made them
-// ready, dear ones go to the pool, a kernel that waits holds no thread. Values may be dead (the
-// branch not taken): a node with a dead input does not run, and its outputs are dead; a node that
-// merges runs on the first live one. Threads: Run blocks its caller; the rest is for the pool's
-// threads. Lives until the last node has ended.
+// Runs each node as soon as its inputs are there, in a plan without branches or loops. Cheap nodes
+// run on the thread that made them ready, dear ones go to the pool, a kernel that waits holds no
+// thread. Threads: Run blocks its caller; the rest is for the pool's threads. Lives until the last
+// node has ended.
 class ParallelStep : private StepBase {
  public:
   ParallelStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
@@ -21,28 +20,26 @@ class ParallelStep : private StepBase {
   static void Start(Plan& plan, const StepRequest& request, StepDone done);
 
  private:
-  struct AsyncNode;
-
-  // Begins, and runs on this thread what can run here. False: the step has ended already.
-  bool Launch();
+  // Begins, and runs on this thread what can run here.
+  void Launch();
   Result<std::vector<Tensor>> TakeOutcome();
   void Reset();
   // Runs `node` and what becomes ready on this thread.
   void Process(int32_t node, int64_t queued);
-  // Starts an asynchronous node; it ends in Finish, now or later.
-  void StartNode(int32_t index, int64_t queued);
-  void Finish(int32_t index, const Status& status, uint64_t dead_outputs);
+  // Starts an asynchronous node, which ends now or later.
+  void StartAsync(int32_t index, int64_t queued);
   // Lets the consumers know and adds those that are ready to `ready`.
-  void Propagate(int32_t index, bool skipped, uint64_t dead_outputs, std::vector<int32_t>* ready);
+  void Complete(int32_t index, const Status& status, std::vector<int32_t>* ready);
   // Sends the dear ones to the pool; keeps the rest, and one dear one when there is nothing else,
   // in `mine`.
   void Dispatch(const std::vector<int32_t>& ready, std::vector<int32_t>* mine);
   void ReleaseInputs(const PlanNode& node);
   uint64_t LastUses(const PlanNode& node) const;
   void Fail(const Status& status);
+  // Ends one count of `unfinished_`. The step may be gone afterwards.
   void NodeEnded();
 
-  std::atomic<int64_t> unfinished_{0};  // nodes made ready and not ended
+  std::atomic<int64_t> unfinished_{0};  // nodes made ready and not ended, and the launch
   std::atomic<bool> failed_{false};
   StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex mu_;

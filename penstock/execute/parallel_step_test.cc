@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-// Ops that do what executors must cope with: wait, fail, and send dead values.
+// Ops that do what executors must cope with: wait and fail.
 struct Later {  // y = x, from another thread
   static constexpr auto kName = "Later";
   static constexpr bool kAsync = true;
@@ -82,19 +82,6 @@ struct Fails {
   Status ComputeCpu(CpuContext&, const Tensor&) const { return OutOfRange("as told"); }
 };
 
-struct Route {  // the value goes to `yes` when it is positive, else to `no`; the other output is
-                // dead
-  static constexpr auto kName = "Route";
-  static constexpr bool kNoGradient = true;
-  using Sig = Signature<In<"x", float>, Out<"no", float>, Out<"yes", float>>;
-  Status ComputeCpu(CpuContext& context, const Tensor& x) const {
-    const int taken = x.scalar<float>() > 0 ? 1 : 0;
-    context.SetOutput(taken, x);
-    context.SetDead(1 - taken);
-    return OkStatus();
-  }
-};
-
 std::atomic<int> calls{0};
 struct Count {
   static constexpr auto kName = "Count";
@@ -111,7 +98,7 @@ class ParallelStepTest : public testing::Test {
  protected:
   ParallelStepTest() {
     Registrar registrar(&ops_, &kernels_);
-    registrar.AddAll<Later, Never, Fails, Route, Count, ops::Arg, ops::Retval>();
+    registrar.AddAll<Later, Never, Fails, Count, ops::Arg, ops::Retval>();
     EXPECT_TRUE(registrar.status().ok());
     graph_ = std::make_unique<Graph>(ops_);
     calls = 0;
@@ -195,23 +182,6 @@ TEST_F(ParallelStepTest, ParallelCancelEndsAWaitingStep) {
   const Status status = Run(1, &cancellation).status();
   canceller.join();
   EXPECT_EQ(status.code(), Code::kCancelled) << status.ToString();
-}
-
-TEST_F(ParallelStepTest, ParallelDeadValuesSkipTheirReaders) {
-  const NodeId arg = AddArg();
-  const NodeId route = Add("Route", {{arg, 0}}, "route");
-  const NodeId no = Add("Count", {{route, 0}}, "no");
-  Add("Count", {{no, 0}}, "no_more");
-  const NodeId yes = Add("Count", {{route, 1}}, "yes");
-  AddResult({yes, 0});
-  Cancellation cancellation;
-  Result<std::vector<Tensor>> taken = Run(2, &cancellation);
-  ASSERT_TRUE(taken.ok()) << taken.status().ToString();
-  EXPECT_EQ((*taken)[0].scalar<float>(), 2);
-  EXPECT_EQ(calls.load(), 1);
-  Cancellation other;
-  EXPECT_EQ(Run(-2, &other).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(calls.load(), 3);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "penstock/execute/frame_store.h"
 #include "penstock/execute/step_state.h"
 #include "penstock/graph/node_check.h"
 #include "penstock/graph/settled.h"
@@ -13,29 +14,11 @@ namespace {
 // steps.
 constexpr int64_t kKeptArenaBytes = 64 << 10;
 constexpr size_t kMaxIdleStates = 16;
-// Estimated cycles from which a node is handed to another thread when it runs beside others.
-constexpr double kDearCycles = 20'000;
 
 int64_t IntAttr(const Node& node, std::string_view name) {
   const AttrValue* value = FindAttr(node.attrs, name);
   const int64_t* number = value == nullptr ? nullptr : value->Get<int64_t>();
   return number == nullptr ? 0 : *number;
-}
-
-bool IsDear(const Graph& graph, const Node& node) {
-  if (node.op->traits.cheap) return false;
-  double elements = 0;
-  for (const OutputInfo& output : node.outputs) {
-    const auto count = output.shape.CheckedNumElements();
-    if (!count) return true;  // unknown: assume the worst
-    elements += static_cast<double>(*count);
-  }
-  for (const OutputRef& input : node.inputs) {
-    const auto count = graph.output(input).shape.CheckedNumElements();
-    if (!count) return true;
-    elements = std::max(elements, static_cast<double>(*count));
-  }
-  return elements * node.op->traits.cost > kDearCycles;
 }
 
 }  // namespace
@@ -49,17 +32,29 @@ Result<std::unique_ptr<Plan>> Plan::Make(Graph graph, Schedule schedule,
                                          const KernelRegistry& kernels,
                                          std::shared_ptr<Device> device) {
   std::unique_ptr<Plan> plan(new Plan(std::move(graph), std::move(schedule), std::move(device)));
+  plan->PlaceValues();
   TRY(plan->BuildNodes(kernels));
+  plan->FindLastUses();
+  if (plan->schedule_.sequential) return plan;
+  TRY(plan->FindFlow());
+  if (!plan->has_frames()) plan->FindConsumers();
   return plan;
 }
 
+// Gives every output a slot, first of all: a loop reads values of nodes that come after it.
+void Plan::PlaceValues() {
+  first_slot_.assign(static_cast<size_t>(graph_.num_nodes()), -1);
+  position_.assign(first_slot_.size(), -1);
+  for (const NodeId id : schedule_.order) {
+    first_slot_[id] = num_slots_;
+    num_slots_ += static_cast<int32_t>(graph_.node(id).outputs.size());
+  }
+}
+
 Status Plan::BuildNodes(const KernelRegistry& kernels) {
-  std::vector<int32_t> first_slot(graph_.num_nodes(), -1);
-  std::vector<int32_t> position(graph_.num_nodes(), -1);
   for (const NodeId id : schedule_.order) {
     const Node& node = graph_.node(id);
     const std::string& op = node.op_name();
-    first_slot[id] = num_slots_;
     if (op == "_Retval") {
       const auto index = static_cast<size_t>(IntAttr(node, "index"));
       if (result_slots_.size() <= index) {
@@ -67,72 +62,80 @@ Status Plan::BuildNodes(const KernelRegistry& kernels) {
         result_is_ref_.resize(index + 1, 0);
       }
       const OutputRef from = node.inputs[0];
-      result_slots_[index] = first_slot[from.node] + from.port;
+      result_slots_[index] = first_slot_[from.node] + from.port;
       result_is_ref_[index] = graph_.output(from).is_ref;
       continue;
     }
-    num_slots_ += static_cast<int32_t>(node.outputs.size());
     if (op == "_Arg") {
       const auto index = static_cast<size_t>(IntAttr(node, "index"));
       if (arg_slots_.size() <= index) {
         arg_slots_.resize(index + 1, -1);
         arg_info_.resize(index + 1);
       }
-      arg_slots_[index] = first_slot[id];
+      arg_slots_[index] = first_slot_[id];
       arg_info_[index] = node.outputs[0];
       continue;
     }
     if (op == "Const" && node.control_inputs.empty()) {
       if (const Tensor* value = ConstantValue(graph_, {id, 0})) {
-        constants_.emplace_back(first_slot[id], *value);
+        constants_.emplace_back(first_slot_[id], *value);
         continue;
       }
     }
-    PlanNode plan_node;
-    plan_node.id = id;
-    plan_node.first_input = static_cast<int32_t>(input_slots_.size());
-    plan_node.num_inputs = static_cast<int32_t>(node.inputs.size());
-    plan_node.first_output = first_slot[id];
-    plan_node.num_outputs = static_cast<int32_t>(node.outputs.size());
-    plan_node.async = node.op->traits.async;
-    plan_node.merges = node.op->traits.merges;
-    plan_node.dear = IsDear(graph_, node);
-
-    TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const OutputRef input = node.inputs[i];
-      input_slots_.push_back(first_slot[input.node] + input.port);
-      const bool read = graph_.output(input).is_ref && !types.input_is_ref[i];
-      input_is_ref_read_.push_back(read);
-      plan_node.reads_refs |= read;
-    }
-    const KernelRequest request{node.decoded, node.name, types.inputs, types.outputs};
-    if (!node.op->traits.no_op) {
-      Result<std::unique_ptr<Kernel>> kernel = kernels.Create(op, device_->type(), request);
-      if (!kernel.ok()) return kernel.status().Annotate(graph_.Describe(id));
-      plan_node.kernel = kernel->get();
-      kernels_.push_back(*std::move(kernel));
-    }
-
-    if (HasSettledShapes(graph_, node)) {
-      plan_node.settled = static_cast<int32_t>(settled_shapes_.size());
-      for (const OutputInfo& output : node.outputs) settled_shapes_.push_back(output.shape);
-      if (!schedule_.places.empty() && !schedule_.places[id].empty()) {
-        plan_node.placed = true;
-        for (size_t i = 0; i < node.outputs.size(); ++i) {
-          const int64_t offset = schedule_.places[id][i];
-          if (offset < 0) continue;
-          places_.push_back({first_slot[id] + static_cast<int32_t>(i), offset,
-                             node.outputs[i].dtype, node.outputs[i].shape});
-        }
-      }
-    }
-    position[id] = static_cast<int32_t>(nodes_.size());
-    nodes_.push_back(plan_node);
+    TRY(AddNode(id, kernels));
   }
-  FindLastUses();
-  if (!schedule_.sequential) FindConsumers(position);
   return OkStatus();
+}
+
+Status Plan::AddNode(NodeId id, const KernelRegistry& kernels) {
+  const Node& node = graph_.node(id);
+  PlanNode plan_node;
+  plan_node.id = id;
+  plan_node.first_input = static_cast<int32_t>(input_slots_.size());
+  plan_node.num_inputs = static_cast<int32_t>(node.inputs.size());
+  plan_node.first_output = first_slot_[id];
+  plan_node.num_outputs = static_cast<int32_t>(node.outputs.size());
+  plan_node.async = node.op->traits.async;
+  plan_node.cycles_per_element =
+      node.op->traits.cheap ? 0.0f : static_cast<float>(node.op->traits.cost);
+
+  TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, node.attrs));
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const OutputRef input = node.inputs[i];
+    input_slots_.push_back(first_slot_[input.node] + input.port);
+    const bool read = graph_.output(input).is_ref && !types.input_is_ref[i];
+    input_is_ref_read_.push_back(read);
+    plan_node.reads_refs |= read;
+  }
+  // What only directs values is the executor's own work.
+  if (!node.op->traits.no_op && FlowOf(*node.op) == Flow::kNone) {
+    const KernelRequest request{node.decoded, node.name, types.inputs, types.outputs};
+    Result<std::unique_ptr<Kernel>> kernel =
+        kernels.Create(node.op_name(), device_->type(), request);
+    if (!kernel.ok()) return kernel.status().Annotate(graph_.Describe(id));
+    plan_node.kernel = kernel->get();
+    kernels_.push_back(*std::move(kernel));
+  }
+  if (HasSettledShapes(graph_, node)) {
+    plan_node.settled = static_cast<int32_t>(settled_shapes_.size());
+    for (const OutputInfo& output : node.outputs) settled_shapes_.push_back(output.shape);
+    PlaceInArena(node, &plan_node);
+  }
+  position_[id] = static_cast<int32_t>(nodes_.size());
+  nodes_.push_back(plan_node);
+  return OkStatus();
+}
+
+void Plan::PlaceInArena(const Node& node, PlanNode* plan_node) {
+  const NodeId id = plan_node->id;
+  if (schedule_.places.empty() || schedule_.places[id].empty()) return;
+  plan_node->placed = true;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const int64_t offset = schedule_.places[id][i];
+    if (offset < 0) continue;
+    places_.push_back({first_slot_[id] + static_cast<int32_t>(i), offset, node.outputs[i].dtype,
+                       node.outputs[i].shape});
+  }
 }
 
 void Plan::FindLastUses() {
@@ -182,14 +185,25 @@ void Plan::FindLastUses() {
   }
 }
 
-void Plan::FindConsumers(const std::vector<int32_t>& position) {
+Status Plan::FindFlow() {
+  const bool flows = std::any_of(nodes_.begin(), nodes_.end(), [&](const PlanNode& node) {
+    return FlowOf(*graph_.node(node.id).op) != Flow::kNone;
+  });
+  if (!flows) return OkStatus();
+  TRY_ASSIGN(FramePlan frames, FramePlan::Make({graph_, schedule_.order, nodes_, position_,
+                                                input_slots_, slot_readers_, num_slots_}));
+  frames_ = std::make_unique<const FramePlan>(std::move(frames));
+  return OkStatus();
+}
+
+void Plan::FindConsumers() {
   edges_.resize(nodes_.size());
   std::vector<std::vector<int32_t>> out(nodes_.size());
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = graph_.node(nodes_[n].id);
     auto wait_for = [&](NodeId source) {
-      if (position[source] < 0) return;  // an argument or a constant: there from the start
-      out[position[source]].push_back(static_cast<int32_t>(n));
+      if (position_[source] < 0) return;  // an argument or a constant: there from the start
+      out[position_[source]].push_back(static_cast<int32_t>(n));
       ++edges_[n].num_waits;
     };
     for (const OutputRef& input : node.inputs) wait_for(input.node);
@@ -218,10 +232,11 @@ std::unique_ptr<StepState> Plan::AcquireState() {
   for (size_t i = 0; i < input_slots_.size(); ++i)
     state->inputs[i] = &state->slots[input_slots_[i]];
   for (const auto& [slot, value] : constants_) state->slots[slot] = value;
-  if (!schedule_.sequential) {
+  if (has_frames()) {
+    state->frames = std::make_unique<FrameStore>(*frames_, state->slots.data());
+  } else if (!schedule_.sequential) {
     state->waits = std::make_unique<std::atomic<int32_t>[]>(nodes_.size());
     state->readers = std::make_unique<std::atomic<int32_t>[]>(num_slots_);
-    state->dead = std::make_unique<std::atomic<uint8_t>[]>(num_slots_ + nodes_.size());
   }
   return state;
 }

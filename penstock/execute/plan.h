@@ -8,6 +8,7 @@
 #include "penstock/core/mutex.h"
 #include "penstock/device/device.h"
 #include "penstock/device/kernel.h"
+#include "penstock/execute/frame_plan.h"
 #include "penstock/graph/graph.h"
 #include "penstock/graph/schedule.h"
 
@@ -29,8 +30,7 @@ struct PlanNode {
   bool placed = false;      // outputs lie in the arena
   bool reads_refs = false;  // some input is a variable to be read
   bool async = false;
-  bool dear = false;  // worth a thread of its own
-  bool merges = false;
+  float cycles_per_element = 0;  // 0: cheap whatever the sizes
 };
 
 // Who waits for whom among nodes that run as they become ready.
@@ -61,6 +61,8 @@ class Plan {
   const OutputInfo& arg(int i) const { return arg_info_[i]; }
   // The number of nodes that a step runs.
   int num_nodes() const { return static_cast<int>(nodes_.size()); }
+  // Whether it has branches or loops.
+  bool has_frames() const { return frames_ != nullptr; }
 
   std::unique_ptr<StepState> AcquireState();
   void ReleaseState(std::unique_ptr<StepState> state);
@@ -69,17 +71,22 @@ class Plan {
   friend class StepBase;
   friend class SequentialStep;
   friend class ParallelStep;
+  friend class FrameStep;
   Plan(Graph graph, Schedule schedule, std::shared_ptr<Device> device);
+  void PlaceValues();
   Status BuildNodes(const KernelRegistry& kernels);
+  Status AddNode(NodeId id, const KernelRegistry& kernels);
+  void PlaceInArena(const Node& node, PlanNode* plan_node);
   void FindLastUses();
-  void FindConsumers(const std::vector<int32_t>& position);
+  void FindConsumers();
+  Status FindFlow();
 
   Graph graph_;
   Schedule schedule_;
   const std::shared_ptr<Device> device_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<PlanNode> nodes_;   // in order
-  std::vector<PlanEdges> edges_;  // parallel to nodes_; empty when they run in sequence
+  std::vector<PlanEdges> edges_;  // parallel to nodes_; empty when they run in sequence or frames
   std::vector<int32_t> input_slots_;
   std::vector<uint8_t> input_is_ref_read_;  // parallel to input_slots_
   std::vector<int32_t> clear_slots_;
@@ -101,6 +108,9 @@ class Plan {
     Shape shape;
   };
   std::vector<Place> places_;
+  std::vector<int32_t> first_slot_;  // per graph node
+  std::vector<int32_t> position_;    // of a graph node in nodes_; -1: an argument, result, constant
+  std::unique_ptr<const FramePlan> frames_;
   int32_t num_slots_ = 0;
 
   Mutex mu_;

@@ -53,7 +53,7 @@ Status SequentialStep::RunNodes() {
       if (trace != nullptr) {
         event.ended = Trace::Now();
         event.node = node.id;
-        event.bytes = OutputBytes(node);
+        event.bytes = OutputBytes(node, slots + node.first_output);
         trace->Add(event);
       }
       if (progress != nullptr) progress->NodesEnded(++ended);

@@ -132,13 +132,56 @@ Status StepBase::FailedNode(const PlanNode& node, const Status& status) const {
   return Status(status.code(), graph.Describe(node.id) + ": " + status.message() + where);
 }
 
-int64_t StepBase::OutputBytes(const PlanNode& node) const {
+int64_t StepBase::OutputBytes(const PlanNode& node, const Tensor* outputs) {
   int64_t bytes = 0;
   for (int32_t i = 0; i < node.num_outputs; ++i) {
-    const Tensor& tensor = state_->slots[node.first_output + i];
-    if (tensor.initialized()) bytes += static_cast<int64_t>(tensor.bytes());
+    if (outputs[i].initialized()) bytes += static_cast<int64_t>(outputs[i].bytes());
   }
   return bytes;
+}
+
+Status StepBase::Prepare(const PlanNode& node, Tensor* const* inputs, Tensor* outputs,
+                         uint64_t last_use, int64_t queued, Call* call) {
+  call->builder.Inputs(inputs, node.num_inputs)
+      .Outputs(outputs, node.num_outputs, false)
+      .Settled(node.settled < 0 ? nullptr : &plan_.settled_shapes_[node.settled])
+      .LastUse(last_use);
+  call->event.queued = queued;
+  call->event.started = Now();
+  if (!node.reads_refs) return OkStatus();
+  TRY(ReadVariables(node, inputs, &call->values, &call->pointers));
+  call->builder.Inputs(call->pointers.data(), node.num_inputs).LastUse(0);
+  return OkStatus();
+}
+
+Status StepBase::Compute(const PlanNode& node, Tensor* const* inputs, Tensor* outputs,
+                         uint64_t last_use, int64_t queued, Call* call) {
+  TRY(Prepare(node, inputs, outputs, last_use, queued, call));
+  if (request_.cancellation != nullptr && request_.cancellation->IsCancelled())
+    return request_.cancellation->status();
+  Status status;
+  if (node.kernel != nullptr) status = node.kernel->Compute(call->builder.context());
+  Record(node, outputs, call);
+  return status;
+}
+
+void StepBase::Record(const PlanNode& node, const Tensor* outputs, Call* call) {
+  if (request_.trace == nullptr) return;
+  call->event.node = node.id;
+  call->event.thread = Trace::ThreadNumber();
+  call->event.ended = Trace::Now();
+  call->event.bytes = OutputBytes(node, outputs);
+  request_.trace->Add(call->event);
+}
+
+bool StepBase::IsDear(const PlanNode& node, Tensor* const* inputs) {
+  // Estimated cycles from which a node is handed to another thread when it runs beside others.
+  constexpr double kDearCycles = 20'000;
+  if (node.cycles_per_element == 0) return false;
+  int64_t elements = 0;
+  for (int32_t i = 0; i < node.num_inputs; ++i)
+    elements = std::max(elements, inputs[i]->num_elements());
+  return static_cast<double>(elements) * node.cycles_per_element > kDearCycles;
 }
 
 }  // namespace penstock

@@ -26,10 +26,30 @@ class StepBase {
   // Reads the variables behind the inputs of `node` into `values` and points `inputs` at them.
   Status ReadVariables(const PlanNode& node, Tensor* const* inputs, std::vector<Tensor>* values,
                        std::vector<Tensor*>* pointers);
+  // A kernel's call: its context and what that points at. Lives until the kernel has ended.
+  struct Call {
+    explicit Call(StepResources* resources) : builder(resources) {}
+    KernelContextBuilder builder;
+    std::vector<Tensor> values;
+    std::vector<Tensor*> pointers;
+    TraceEvent event;
+  };
+  // Fills the context of a node that runs as it became ready. Fails when a variable that it reads
+  // holds nothing.
+  Status Prepare(const PlanNode& node, Tensor* const* inputs, Tensor* outputs, uint64_t last_use,
+                 int64_t queued, Call* call);
+  // Prepares and computes a node that does not wait.
+  Status Compute(const PlanNode& node, Tensor* const* inputs, Tensor* outputs, uint64_t last_use,
+                 int64_t queued, Call* call);
+  // Adds the call to the trace, if there is one.
+  void Record(const PlanNode& node, const Tensor* outputs, Call* call);
+  int64_t Now() const { return request_.trace == nullptr ? 0 : Trace::Now(); }
+  // Whether the node is worth a thread of its own, by the sizes that its inputs turned out to have.
+  static bool IsDear(const PlanNode& node, Tensor* const* inputs);
   Status FailedNode(const PlanNode& node, const Status& status) const;
   // The node whose output takes most of the arena. REQUIRES: there is an arena.
   const PlanNode& LargestPlacedNode() const;
-  int64_t OutputBytes(const PlanNode& node) const;
+  static int64_t OutputBytes(const PlanNode& node, const Tensor* outputs);
 
   Plan& plan_;
   const StepRequest request_;  // a copy: a step that was started outlives its caller's

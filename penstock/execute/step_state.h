@@ -9,6 +9,8 @@
 
 namespace penstock {
 
+class FrameStore;
+
 // The values of one step: a slot for each output of each node, in one block; the arena; and, for
 // nodes that run as they become ready, the counters. Constants and arena places are set once and
 // stay.
@@ -21,8 +23,12 @@ struct StepState {
   // Of nodes that run in parallel.
   std::unique_ptr<std::atomic<int32_t>[]> waits;    // per node: inputs still to come
   std::unique_ptr<std::atomic<int32_t>[]> readers;  // per slot: inputs still to read it
-  std::unique_ptr<std::atomic<uint8_t>[]>
-      dead;  // per slot; and per node from num_slots on: some input is dead
+
+  // Of a plan with branches or loops.
+  std::unique_ptr<FrameStore> frames;
+
+  StepState();
+  ~StepState();
 };
 
 }  // namespace penstock

@@ -13,7 +13,6 @@ void ActivationBlocks(ElementwiseTable& table) { AddVectorBlocks(table, Activati
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "penstock/ops/elementwise.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

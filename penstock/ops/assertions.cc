@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "penstock/core/log.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "penstock/kernels/broadcast.h"
 #include "penstock/ops/gradient_terms.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/store_integers.h"
 #include "penstock/ops/strided_copy.h"
 

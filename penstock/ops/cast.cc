@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "penstock/kernels/cast.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

@@ -14,7 +14,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "penstock/ops/elementwise_objects.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

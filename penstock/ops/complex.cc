@@ -1,7 +1,6 @@
 #include "penstock/ops/complex.h"
 
 #include "penstock/ops/elementwise_blocks.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -3,7 +3,6 @@
 #include "penstock/kernels/scan.h"
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/index_rows.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

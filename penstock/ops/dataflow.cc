@@ -1,6 +1,5 @@
 #include "penstock/ops/dataflow.h"
 
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

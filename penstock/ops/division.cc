@@ -13,7 +13,6 @@ void DivisionBlocks(ElementwiseTable& table) { AddVectorBlocks(table, DivisionOp
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -5,7 +5,6 @@
 #include "penstock/kernels/cast.h"
 #include "penstock/kernels/fused.h"
 #include "penstock/ops/elementwise.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -13,7 +13,6 @@ void LogicalBlocks(ElementwiseTable& table) { AddVectorBlocks(table, LogicalOps(
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -13,7 +13,6 @@ void MathFunctionBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathFu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

@@ -13,7 +13,6 @@ void MathGradientsBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathG
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

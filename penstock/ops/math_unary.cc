@@ -13,7 +13,6 @@ void MathUnaryBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathUnary
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

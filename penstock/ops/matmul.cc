@@ -8,7 +8,6 @@
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/gradient_terms.h"
 #include "penstock/ops/index_rows.h"
-#include "penstock/ops/register_all.h"
 
 // M rows and N columns of a product, K its inner dimension.
 

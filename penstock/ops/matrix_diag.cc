@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

@@ -6,7 +6,6 @@
 
 #include "penstock/kernels/copy.h"
 #include "penstock/ops/gradient_terms.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

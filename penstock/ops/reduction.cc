@@ -6,7 +6,6 @@
 
 #include "penstock/kernels/reduce.h"
 #include "penstock/ops/dtype_switch.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

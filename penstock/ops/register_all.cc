@@ -1,6 +1,60 @@
-#include "penstock/ops/register_all.h"
-
 #include "penstock/core/check.h"
+#include "penstock/ops/elementwise.h"
+#include "penstock/ops/op_kernel.h"
+
+// One function a family, called in turn: registration is explicit, since a linker drops static
+// initialisers of a static archive. They are declared here alone, so that a new family does not
+// compile the others again.
+
+// clang-format off
+#define PENSTOCK_ELEMENTWISE_FAMILIES(F) \
+  F(MathUnary) \
+  F(MathFunctions) \
+  F(MathBinary) \
+  F(MathGradients) \
+  F(Division) \
+  F(Comparison) \
+  F(Logical) \
+  F(Activation) \
+  F(Complex) \
+  F(Special) \
+  F(Select)
+#define PENSTOCK_FAMILIES(F) \
+  F(Cast) \
+  F(AddN) \
+  F(Dataflow) \
+  F(Fused) \
+  F(Variables) \
+  F(ResourceVariables) \
+  F(Reductions) \
+  F(ArgMax) \
+  F(Cumulative) \
+  F(MatMul) \
+  F(Segment) \
+  F(Reshape) \
+  F(Assertions) \
+  F(BroadcastOps) \
+  F(Fill) \
+  F(Transpose) \
+  F(Slice) \
+  F(Concat) \
+  F(Split) \
+  F(Gather) \
+  F(ScatterNd) \
+  F(Pad) \
+  F(MatrixDiag) \
+  F(ControlFlow) \
+  F(SendRecv)
+// clang-format on
+
+namespace penstock::ops {
+#define DECLARE(Family) void Register##Family(Registrar& registrar, ElementwiseTable& table);
+PENSTOCK_ELEMENTWISE_FAMILIES(DECLARE)
+#undef DECLARE
+#define DECLARE(Family) void Register##Family(Registrar& registrar);
+PENSTOCK_FAMILIES(DECLARE)
+#undef DECLARE
+}  // namespace penstock::ops
 
 namespace penstock {
 namespace {
@@ -12,41 +66,12 @@ struct Library {
 
   Library() {
     Registrar registrar(&ops, &kernels);
-    ops::RegisterMathUnary(registrar, elementwise);
-    ops::RegisterMathFunctions(registrar, elementwise);
-    ops::RegisterMathBinary(registrar, elementwise);
-    ops::RegisterMathGradients(registrar, elementwise);
-    ops::RegisterDivision(registrar, elementwise);
-    ops::RegisterComparison(registrar, elementwise);
-    ops::RegisterLogical(registrar, elementwise);
-    ops::RegisterActivation(registrar, elementwise);
-    ops::RegisterComplex(registrar, elementwise);
-    ops::RegisterSpecial(registrar, elementwise);
-    ops::RegisterSelect(registrar, elementwise);
-    ops::RegisterCast(registrar);
-    ops::RegisterAddN(registrar);
-    ops::RegisterDataflow(registrar);
-    ops::RegisterFused(registrar);
-    ops::RegisterVariables(registrar);
-    ops::RegisterResourceVariables(registrar);
-    ops::RegisterReductions(registrar);
-    ops::RegisterArgMax(registrar);
-    ops::RegisterCumulative(registrar);
-    ops::RegisterMatMul(registrar);
-    ops::RegisterSegment(registrar);
-    ops::RegisterReshape(registrar);
-    ops::RegisterAssertions(registrar);
-    ops::RegisterBroadcastOps(registrar);
-    ops::RegisterFill(registrar);
-    ops::RegisterTranspose(registrar);
-    ops::RegisterSlice(registrar);
-    ops::RegisterConcat(registrar);
-    ops::RegisterSplit(registrar);
-    ops::RegisterGather(registrar);
-    ops::RegisterScatterNd(registrar);
-    ops::RegisterPad(registrar);
-    ops::RegisterMatrixDiag(registrar);
-    ops::RegisterSendRecv(registrar);
+#define CALL(Family) ops::Register##Family(registrar, elementwise);
+    PENSTOCK_ELEMENTWISE_FAMILIES(CALL)
+#undef CALL
+#define CALL(Family) ops::Register##Family(registrar);
+    PENSTOCK_FAMILIES(CALL)
+#undef CALL
     CHECK(registrar.status().ok()) << registrar.status().ToString();
   }
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "penstock/ops/gradient_terms.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/store_integers.h"
 
 namespace penstock::ops {

@@ -1,6 +1,5 @@
 #include "penstock/ops/resource_variables.h"
 
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
 
 namespace penstock::ops {

@@ -4,7 +4,6 @@
 
 #include "penstock/ops/gradient_terms.h"
 #include "penstock/ops/index_rows.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

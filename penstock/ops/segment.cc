@@ -7,7 +7,6 @@
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/gradient_terms.h"
 #include "penstock/ops/index_rows.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

@@ -15,7 +15,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include "penstock/kernels/broadcast.h"
 #include "penstock/ops/elementwise_objects.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 

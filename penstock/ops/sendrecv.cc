@@ -1,6 +1,5 @@
 #include "penstock/ops/sendrecv.h"
 
-#include "penstock/ops/register_all.h"
 #include "penstock/transport/rendezvous.h"
 
 namespace penstock::ops {

@@ -1,7 +1,6 @@
 #include "penstock/ops/split.h"
 
 #include "penstock/ops/gradient_terms.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {

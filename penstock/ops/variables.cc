@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
 
 namespace penstock::ops {

@@ -1,0 +1,530 @@
+#include "penstock/execute/frame_step.h"
+
+#include <memory>
+#include <utility>
+
+// Note [frames]
+// -------------
+// A loop is a frame; each time around is an iteration with its own values and counters. Enter takes
+// a value from an iteration of the parent frame into the first iteration of the loop, or, when it
+// is constant, into all of them; NextIteration hands it to the next one; Exit brings it back to the
+// parent's iteration. Between them a node reads and writes values of its own iteration alone.
+//
+// Dead values say which branch was not taken. They flow through nodes like live ones and stop at a
+// Merge with a live input. A dead NextIteration starts no iteration. Exits are dead in every
+// iteration but the last, so a dead one tells nothing until the loop has ended: an Exit that was
+// never live is dead then.
+//
+// An iteration ends when it has nothing left to do and the one before has ended; a loop ends when
+// all its values came in and its last iteration ended. Iterations after the first start when all
+// values came in, so they find the invariants in place.
+//
+// All counters are guarded by one lock. A step of n kernels takes it n times; nodes that only
+// direct values are done in between, without leaving it.
+
+namespace penstock {
+
+Result<std::vector<Tensor>> FrameStep::Run() {
+  Launch();
+  for (;;) {
+    {
+      MutexLock lock(mu_);
+      if (all_done_) break;
+    }
+    // Lend a hand with what is queued before going to sleep.
+    if (plan_.device().pool()->RunOne()) continue;
+    MutexLock lock(mu_);
+    while (!all_done_) done_.Wait(mu_);
+  }
+  return TakeOutcome();
+}
+
+void FrameStep::Start(Plan& plan, const StepRequest& request, StepDone done) {
+  auto* step = new FrameStep(plan, request);
+  step->when_done_ = std::move(done);
+  step->Launch();
+}
+
+void FrameStep::Launch() {
+  const Status status = Begin();
+  std::vector<Task> ready;
+  bool ended = false;
+  {
+    MutexLock lock(mu_);
+    if (status.ok()) {
+      Iteration* root = state_->frames->StartRoot();
+      for (const int32_t node : frames().roots) MakeReady(node, root);
+      Settle(&ready);
+    } else {
+      status_ = status;
+    }
+    ended = active_ == 0;
+  }
+  if (ended) {
+    Finish();
+    return;
+  }
+  const int64_t queued = Now();
+  std::vector<Task> mine;
+  Dispatch(ready, &mine);
+  // The last of these may end the step, which is then gone: nothing of it is touched after.
+  for (size_t i = 0; i < mine.size(); ++i) Process(mine[i], queued);
+}
+
+Result<std::vector<Tensor>> FrameStep::TakeOutcome() {
+  Status status;
+  {
+    MutexLock lock(mu_);
+    status = status_;
+  }
+  if (const FrameRun* loop = state_->frames->FirstUnfinished(); status.ok() && loop != nullptr) {
+    const FramePlan::Frame& frame = frames().frames[loop->index];
+    status = InvalidArgument("the loop '{}' did not end: {} of the {} values it waits for came in",
+                             frame.name, frame.num_enters - loop->enters_left, frame.num_enters);
+  }
+  Result<std::vector<Tensor>> results = std::vector<Tensor>();
+  for (size_t i = 0; i < plan_.result_slots_.size() && status.ok(); ++i) {
+    const int32_t slot = plan_.result_slots_[i];
+    if (slot >= 0 && !state_->slots[slot].initialized())
+      status = InvalidArgument(
+          "Retval[{}] does not have value: it was on a branch that was not taken", i);
+  }
+  if (status.ok()) {
+    results = TakeResults();
+  } else {
+    results = status;
+  }
+  ClearAll();
+  state_->frames->Clear();
+  return results;
+}
+
+void FrameStep::Finish() {
+  if (when_done_) {
+    StepDone done = std::move(when_done_);
+    Result<std::vector<Tensor>> outcome = TakeOutcome();
+    delete this;
+    done(std::move(outcome));
+    return;
+  }
+  MutexLock lock(mu_);
+  all_done_ = true;
+  done_.NotifyAll();
+}
+
+// ---- kernels ----
+
+void FrameStep::Dispatch(const std::vector<Task>& ready, std::vector<Task>* mine) {
+  ThreadPool* pool = plan_.device().pool();
+  if (pool->threads() == 1 || ready.size() + mine->size() < 2) {
+    mine->insert(mine->end(), ready.begin(), ready.end());
+    return;
+  }
+  const int64_t queued = Now();
+  bool kept_dear = !mine->empty();
+  for (const Task& task : ready) {
+    const PlanNode& node = plan_.nodes_[task.node];
+    Tensor* const* inputs = task.iteration->inputs.data() + frames().nodes[task.node].first_input;
+    if (!IsDear(node, inputs)) {
+      mine->push_back(task);
+    } else if (!std::exchange(kept_dear, true)) {
+      mine->insert(mine->begin(), task);  // last: what is cheap goes first
+    } else {
+      pool->Schedule([this, task, queued] { Process(task, queued); });
+    }
+  }
+}
+
+void FrameStep::Process(Task task, int64_t queued) {
+  std::vector<Task> mine{task};
+  std::vector<Task> ready;
+  bool ended = false;
+  while (!mine.empty()) {
+    task = mine.back();
+    mine.pop_back();
+    const PlanNode& node = plan_.nodes_[task.node];
+    if (node.async) {
+      const bool last_here = mine.empty();
+      StartAsync(task, queued);
+      if (last_here) return;  // the step may be gone
+      continue;
+    }
+    const FlowNode& flow = frames().nodes[task.node];
+    Call call(&resources_);
+    const Status status =
+        Compute(node, task.iteration->inputs.data() + flow.first_input,
+                task.iteration->slots + flow.first_output, task.last_use, queued, &call);
+    ready.clear();
+    ended = Complete(task, status, call.builder.TakeDeadOutputs(), &ready);
+    if (!ready.empty()) Dispatch(ready, &mine);
+  }
+  if (ended) Finish();
+}
+
+struct FrameStep::AsyncTask {
+  AsyncTask(StepResources* resources, const Task& task) : call(resources), task(task) {}
+  Call call;
+  Task task;
+};
+
+void FrameStep::StartAsync(const Task& task, int64_t queued) {
+  const PlanNode& node = plan_.nodes_[task.node];
+  const FlowNode& flow = frames().nodes[task.node];
+  auto running = std::make_shared<AsyncTask>(&resources_, task);
+  Tensor* const outputs = task.iteration->slots + flow.first_output;
+  auto end = [this, running, outputs](const Status& status) {
+    Record(plan_.nodes_[running->task.node], outputs, &running->call);
+    std::vector<Task> ready;
+    const bool ended =
+        Complete(running->task, status, running->call.builder.TakeDeadOutputs(), &ready);
+    // The callback's thread belongs to somebody else: go on with the step on the pool.
+    ThreadPool* pool = plan_.device().pool();
+    const int64_t queued = Now();
+    for (const Task& next : ready) pool->Schedule([this, next, queued] { Process(next, queued); });
+    if (ended) Finish();
+  };
+  const Status status = Prepare(node, task.iteration->inputs.data() + flow.first_input, outputs,
+                                task.last_use, queued, &running->call);
+  if (!status.ok()) {
+    end(status);
+  } else {
+    node.kernel->ComputeAsync(running->call.builder.context(), std::move(end));
+  }
+}
+
+bool FrameStep::Complete(const Task& task, const Status& status, uint64_t dead_outputs,
+                         std::vector<Task>* ready) {
+  bool ended = false;
+  bool cancel_rest = false;
+  {
+    MutexLock lock(mu_);
+    if (!status.ok()) {
+      Fail(FailedIn(task.node, *task.iteration, status));
+    } else if (status_.ok()) {
+      const FlowNode& flow = frames().nodes[task.node];
+      ReleaseInputs(task.node, task.iteration);
+      for (int32_t i = 0; i < plan_.nodes_[task.node].num_outputs; ++i) {
+        const int32_t slot = flow.first_output + i;
+        if (task.iteration->readers[slot] == 0) task.iteration->slots[slot] = Tensor();
+      }
+      Deliver(task.node, task.iteration, false, dead_outputs);
+      EndNode(task.iteration);
+      Settle(ready);
+    }
+    ended = --active_ == 0;
+    cancel_rest = std::exchange(cancel_rest_, false);
+  }
+  // Outside of the lock: what waits in the step is woken and comes back here.
+  if (cancel_rest && request_.cancellation != nullptr)
+    request_.cancellation->Cancel(Cancelled("another node of the step failed"));
+  return ended;
+}
+
+void FrameStep::Fail(const Status& status) {
+  if (!status_.ok()) return;
+  status_ = status;
+  cancel_rest_ = true;
+}
+
+Status FrameStep::FailedIn(int32_t node, const Iteration& iteration, const Status& status) const {
+  const PlanNode& plan_node = plan_.nodes_[node];
+  if (iteration.frame->index == 0) return FailedNode(plan_node, status);
+  const std::string where = Format(" (iteration {} of the loop '{}')", iteration.number,
+                                   frames().frames[iteration.frame->index].name);
+  return FailedNode(plan_node, Status(status.code(), status.message() + where));
+}
+
+// ---- values ----
+
+void FrameStep::MakeReady(int32_t node, Iteration* iteration) {
+  ++iteration->busy;
+  if (plan_.nodes_[node].kernel != nullptr && iteration->is_dead[frames().nodes[node].local] == 0) {
+    kernels_.push_back({node, iteration, LastUses(node, *iteration)});
+  } else {
+    directed_.push_back({node, iteration, 0});
+  }
+}
+
+uint64_t FrameStep::LastUses(int32_t node, const Iteration& iteration) const {
+  const FramePlan::Frame& frame = frames().frames[iteration.frame->index];
+  const int32_t first = frames().nodes[node].first_input;
+  uint64_t mask = 0;
+  for (int32_t i = 0; i < plan_.nodes_[node].num_inputs && i < 64; ++i) {
+    const FlowInput& input = frame.inputs[first + i];
+    if (input.place == FlowInput::Place::kIteration && iteration.readers[input.index] == 1)
+      mask |= uint64_t{1} << i;
+  }
+  return mask;
+}
+
+void FrameStep::ReleaseInput(int32_t node, int32_t i, Iteration* iteration) {
+  const FramePlan::Frame& frame = frames().frames[iteration->frame->index];
+  const FlowInput& input = frame.inputs[frames().nodes[node].first_input + i];
+  if (input.place != FlowInput::Place::kIteration) return;
+  if (--iteration->readers[input.index] == 0) iteration->slots[input.index] = Tensor();
+}
+
+void FrameStep::ReleaseInputs(int32_t node, Iteration* iteration) {
+  for (int32_t i = 0; i < plan_.nodes_[node].num_inputs; ++i) ReleaseInput(node, i, iteration);
+}
+
+Result<Tensor> FrameStep::Forward(int32_t node, int32_t i, Iteration* iteration) {
+  const PlanNode& plan_node = plan_.nodes_[node];
+  Tensor* const* inputs = iteration->inputs.data() + frames().nodes[node].first_input;
+  if (plan_node.reads_refs) {
+    std::vector<Tensor> values;
+    std::vector<Tensor*> pointers;
+    TRY(ReadVariables(plan_node, inputs, &values, &pointers));
+    return *pointers[i];
+  }
+  if ((LastUses(node, *iteration) >> i & 1) != 0) return std::move(*inputs[i]);
+  return *inputs[i];
+}
+
+void FrameStep::Deliver(int32_t node, Iteration* to, bool all_dead, uint64_t dead_outputs) {
+  const FlowNode& flow = frames().nodes[node];
+  for (int32_t i = 0; i < flow.num_edges; ++i) {
+    const FlowEdge& edge = frames().edges[flow.first_edge + i];
+    const bool dead =
+        all_dead || (edge.port >= 0 && edge.port < 64 && (dead_outputs >> edge.port & 1) != 0);
+    Arrive(edge, to, dead, flow.flow == Flow::kEnter);
+  }
+}
+
+void FrameStep::Arrive(const FlowEdge& edge, Iteration* to, bool dead, bool from_enter) {
+  const FlowNode& flow = frames().nodes[edge.consumer];
+  if (flow.flow != Flow::kMerge) {
+    if (dead) to->is_dead[flow.local] = 1;
+  } else if (edge.port >= 0) {
+    const bool settled =
+        flow.at_hand >= 0 || to->arrived[flow.local] >= 0 || to->is_dead[flow.local] != 0;
+    if (!dead && settled) {
+      ReleaseInput(edge.consumer, edge.input, to);  // came second: nobody will read it
+      return;
+    }
+    if (dead) {
+      // The back edge of a loop brings nothing in the first iteration, so a dead Enter decides.
+      const int32_t num_dead = ++to->num_dead[flow.local];
+      if (settled || (!from_enter && num_dead < plan_.nodes_[edge.consumer].num_inputs)) return;
+      to->is_dead[flow.local] = 1;
+    } else {
+      to->arrived[flow.local] = edge.input;
+    }
+  }
+  if (--to->waits[flow.local] == 0) MakeReady(edge.consumer, to);
+}
+
+// ---- nodes that direct values ----
+
+void FrameStep::Settle(std::vector<Task>* ready) {
+  while (!directed_.empty() && status_.ok()) {
+    const Task task = directed_.back();
+    directed_.pop_back();
+    const Cancellation* cancellation = request_.cancellation;
+    const Status status = cancellation != nullptr && cancellation->IsCancelled()
+                              ? cancellation->status()
+                              : Direct(task.node, task.iteration);
+    if (!status.ok()) Fail(FailedIn(task.node, *task.iteration, status));
+  }
+  if (!status_.ok()) {
+    directed_.clear();
+    kernels_.clear();
+  }
+  ready->insert(ready->end(), kernels_.begin(), kernels_.end());
+  active_ += static_cast<int64_t>(kernels_.size());
+  kernels_.clear();
+}
+
+Status FrameStep::Direct(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  const bool dead = iteration->is_dead[flow.local] != 0;
+  switch (flow.flow) {
+    case Flow::kEnter:
+      TRY(DoEnter(node, iteration, dead));
+      break;
+    case Flow::kExit:
+      if (!dead) TRY(DoExit(node, iteration));
+      break;
+    case Flow::kNextIteration:
+      if (!dead) TRY(DoNextIteration(node, iteration));
+      break;
+    case Flow::kSwitch:
+      if (dead) {
+        Deliver(node, iteration, true, 0);
+      } else {
+        TRY(DoSwitch(node, iteration));
+      }
+      break;
+    case Flow::kMerge:
+      if (dead) {
+        Deliver(node, iteration, true, 0);
+      } else {
+        TRY(DoMerge(node, iteration));
+      }
+      break;
+    case Flow::kLoopCond:
+      if (!dead) {
+        TRY_ASSIGN(iteration->slots[flow.first_output], Forward(node, 0, iteration));
+      }
+      Deliver(node, iteration, dead, 0);
+      break;
+    case Flow::kControlTrigger:
+      Deliver(node, iteration, false, 0);
+      break;
+    case Flow::kNone:  // dead, or nothing to compute
+      Deliver(node, iteration, dead, 0);
+      break;
+  }
+  if (flow.flow != Flow::kMerge) ReleaseInputs(node, iteration);
+  EndNode(iteration);
+  return OkStatus();
+}
+
+Status FrameStep::DoSwitch(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  TRY_ASSIGN(const Tensor pred, Forward(node, 1, iteration));
+  if (pred.num_elements() != 1)
+    return InvalidArgument("pred must be a scalar, but it has shape {}", pred.shape());
+  const int32_t taken = *pred.data<bool>() ? 1 : 0;
+  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
+  const int32_t slot = flow.first_output + taken;
+  if (iteration->readers[slot] > 0) iteration->slots[slot] = std::move(value);
+  Deliver(node, iteration, false, ~(uint64_t{1} << taken));
+  return OkStatus();
+}
+
+Status FrameStep::DoMerge(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  const int32_t chosen = flow.at_hand >= 0 ? flow.at_hand : iteration->arrived[flow.local];
+  TRY_ASSIGN(Tensor value, Forward(node, chosen, iteration));
+  ReleaseInput(node, chosen, iteration);  // the others let go when they come
+  if (iteration->readers[flow.first_output] > 0)
+    iteration->slots[flow.first_output] = std::move(value);
+  if (iteration->readers[flow.first_output + 1] > 0)
+    iteration->slots[flow.first_output + 1] = Tensor::Scalar(chosen);
+  Deliver(node, iteration, false, 0);
+  return OkStatus();
+}
+
+Status FrameStep::DoEnter(int32_t node, Iteration* iteration, bool dead) {
+  const FlowNode& flow = frames().nodes[node];
+  const FramePlan::Frame& frame = frames().frames[flow.output_frame];
+  FrameRun* run = iteration->children[frame.index_in_parent];
+  if (run == nullptr) {
+    run = state_->frames->StartFrame(flow.output_frame, iteration);
+    state_->frames->StartIteration(run);
+    ++iteration->busy;
+  }
+  Iteration* first = run->iterations.front();
+  if (dead) {
+    if (flow.is_invariant) run->invariant_is_dead[flow.first_output] = 1;
+  } else {
+    TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
+    (flow.is_invariant ? run->invariants.data() : first->slots)[flow.first_output] =
+        std::move(value);
+  }
+  Deliver(node, first, dead, 0);
+  if (--run->enters_left > 0) return OkStatus();
+  if (!run->deferred.empty() && MayBeginNext(*run)) BeginNext(run);
+  EndIterations(run);
+  return OkStatus();
+}
+
+Status FrameStep::DoExit(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  FrameRun* run = iteration->frame;
+  if (std::exchange(run->exited[flow.exit], 1) != 0)
+    return InvalidArgument(
+        "a value leaves the loop for the second time: an Exit must be reached "
+        "in the last iteration alone");
+  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
+  if (run->parent->readers[flow.first_output] > 0)
+    run->parent->slots[flow.first_output] = std::move(value);
+  Deliver(node, run->parent, false, 0);
+  return OkStatus();
+}
+
+Status FrameStep::DoNextIteration(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  FrameRun* run = iteration->frame;
+  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
+  Iteration* next = nullptr;
+  if (iteration != run->iterations.back()) {
+    next = run->iterations[iteration->number + 1 - run->iterations.front()->number];
+  } else if (MayBeginNext(*run)) {
+    next = BeginNext(run);
+  } else {
+    run->deferred.push_back({node, std::move(value)});
+    return OkStatus();
+  }
+  if (next->readers[flow.first_output] > 0) next->slots[flow.first_output] = std::move(value);
+  Deliver(node, next, false, 0);
+  return OkStatus();
+}
+
+// ---- iterations ----
+
+bool FrameStep::MayBeginNext(const FrameRun& run) const {
+  return run.enters_left == 0 && static_cast<int64_t>(run.iterations.size()) <
+                                     frames().frames[run.index].parallel_iterations;
+}
+
+Iteration* FrameStep::BeginNext(FrameRun* run) {
+  Iteration* next = state_->frames->StartIteration(run);
+  const FramePlan::Frame& frame = frames().frames[run->index];
+  BringInvariants(run, next);
+  for (const int32_t node : frame.starters) MakeReady(node, next);
+  for (FrameRun::Deferred& deferred : run->deferred) {
+    const FlowNode& flow = frames().nodes[deferred.node];
+    if (next->readers[flow.first_output] > 0)
+      next->slots[flow.first_output] = std::move(deferred.value);
+    Deliver(deferred.node, next, false, 0);
+  }
+  run->deferred.clear();
+  return next;
+}
+
+// The waits of later iterations do not count invariants: only merges and dead ones take note.
+void FrameStep::BringInvariants(FrameRun* run, Iteration* iteration) {
+  const FramePlan::Frame& frame = frames().frames[run->index];
+  for (size_t i = 0; i < frame.invariants.size(); ++i) {
+    const bool dead = run->invariant_is_dead[i] != 0;
+    if (!dead && !frame.merges_invariants) continue;
+    const FlowNode& flow = frames().nodes[frame.invariants[i]];
+    for (int32_t e = 0; e < flow.num_edges; ++e) {
+      const FlowEdge& edge = frames().edges[flow.first_edge + e];
+      const FlowNode& consumer = frames().nodes[edge.consumer];
+      if (consumer.flow == Flow::kMerge && edge.port >= 0) {
+        Arrive(edge, iteration, dead, true);
+      } else if (dead) {
+        iteration->is_dead[consumer.local] = 1;
+      }
+    }
+  }
+}
+
+void FrameStep::EndNode(Iteration* iteration) {
+  if (--iteration->busy == 0 && iteration->frame->parent != nullptr)
+    EndIterations(iteration->frame);
+}
+
+void FrameStep::EndIterations(FrameRun* run) {
+  if (run->enters_left > 0) return;
+  while (!run->iterations.empty() && run->iterations.front()->busy == 0) {
+    state_->frames->EndOldest(run);
+    if (!run->deferred.empty() && MayBeginNext(*run)) BeginNext(run);
+  }
+  if (run->iterations.empty()) EndFrame(run);
+}
+
+void FrameStep::EndFrame(FrameRun* run) {
+  Iteration* parent = run->parent;
+  const FramePlan::Frame& frame = frames().frames[run->index];
+  for (size_t i = 0; i < frame.exits.size(); ++i) {
+    if (run->exited[i] == 0) Deliver(frame.exits[i], parent, true, 0);
+  }
+  state_->frames->EndFrame(run);
+  EndNode(parent);
+}
+
+}  // namespace penstock
