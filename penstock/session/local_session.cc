@@ -290,8 +290,13 @@ class LocalSession final : public SessionBackend {
 
 Result<PartialRunHandle> LocalSession::PartialRunSetup(const CallableSpec& spec) {
   TRY(CheckSpec(spec));
-  TRY_ASSIGN(PartialGraph partial,
-             MakePartialGraph(graph_, {spec.feeds, spec.fetches, spec.targets}, device_->name()));
+  CompileRequest wanted{spec.feeds, {}, spec.targets};
+  for (const OutputRef& ref : spec.fetches) {
+    // Each fetch is taken once, however often it was named.
+    if (std::find(wanted.fetches.begin(), wanted.fetches.end(), ref) == wanted.fetches.end())
+      wanted.fetches.push_back(ref);
+  }
+  TRY_ASSIGN(PartialGraph partial, MakePartialGraph(graph_, wanted, device_->name()));
   // A node that was fused with others would wait for feeds that its own value does not need.
   std::vector<std::string> disabled = options_.disabled_passes;
   disabled.push_back("fuse");

@@ -1,10 +1,16 @@
 #include "penstock/session/partial_graph.h"
 
 #include "penstock/compile/passes.h"
+#include "penstock/graph/flow.h"
 #include "penstock/transport/rendezvous.h"
 
 namespace penstock {
 namespace {
+
+// What an edge of the session's graph is to the step; one edge may be all three.
+constexpr std::string_view kFeed = "feed";
+constexpr std::string_view kFetch = "fetch";
+constexpr std::string_view kSettled = "settled";
 
 int IndexOf(const Node& node) {
   return static_cast<int>(*FindAttr(node.attrs, "index")->Get<int64_t>());
@@ -31,12 +37,14 @@ std::vector<int> ArgumentsOf(const Graph& graph, NodeId from) {
   return arguments;
 }
 
+std::string KeyOf(const std::string& name, std::string_view direction, const std::string& device) {
+  return RendezvousKey(device, 0, device, Format("{} {}", direction, name));
+}
+
 PartialGraph::Edge MakeEdge(const Graph& graph, OutputRef ref, std::string_view direction,
                             const std::string& device) {
   const std::string name = graph.NameOf(ref);
-  // The direction tells an edge that is fed from the same edge fetched.
-  return {ref, name, RendezvousKey(device, 0, device, Format("{} {}", direction, name)),
-          graph.output(ref)};
+  return {ref, name, KeyOf(name, direction, device), graph.output(ref)};
 }
 
 AttrMap EndOfEdge(const PartialGraph::Edge& edge, std::string_view direction,
@@ -48,6 +56,31 @@ AttrMap EndOfEdge(const PartialGraph::Edge& edge, std::string_view direction,
           {"client_terminated", true}};
 }
 
+bool HasBranches(const Graph& graph) {
+  for (NodeId id = 0; id < graph.num_nodes(); ++id) {
+    if (graph.IsLive(id) && FlowOf(*graph.node(id).op) == Flow::kSwitch) return true;
+  }
+  return false;
+}
+
+// A dead value is not sent. What waits for it learns of it by a message that follows `send` whether
+// it ran or not: a ControlTrigger runs in either case.
+Result<NodeId> AddSettledMessage(Graph& graph, NodeId send, const PartialGraph::Edge& fetch,
+                                 const std::string& device) {
+  TRY_ASSIGN(const NodeId trigger, graph.AddNode({.op = "ControlTrigger",
+                                                  .name = graph.node(send).name + "_settled",
+                                                  .control_inputs = {send}}));
+  TRY_ASSIGN(const NodeId message,
+             graph.AddNode({.op = "Const",
+                            .name = graph.node(send).name + "_message",
+                            .attrs = {{"dtype", DType::kBool}, {"value", Tensor::Scalar(true)}}}));
+  return graph.AddNode({.op = "_Send",
+                        .name = graph.node(send).name + "_tell",
+                        .inputs = {{message, 0}},
+                        .control_inputs = {trigger},
+                        .attrs = EndOfEdge(fetch, kSettled, device)});
+}
+
 }  // namespace
 
 Result<PartialGraph> MakePartialGraph(const Graph& graph, const CompileRequest& request,
@@ -57,10 +90,11 @@ Result<PartialGraph> MakePartialGraph(const Graph& graph, const CompileRequest& 
   Graph& pruned = out.graph;
   out.targets = pruned.collections["targets"];
   for (const OutputRef& ref : request.feeds)
-    out.feeds.push_back(MakeEdge(graph, ref, "feed", device));
+    out.feeds.push_back(MakeEdge(graph, ref, kFeed, device));
   for (const OutputRef& ref : request.fetches)
-    out.fetches.push_back(MakeEdge(graph, ref, "fetch", device));
+    out.fetches.push_back(MakeEdge(graph, ref, kFetch, device));
   out.needs.resize(request.fetches.size());
+  const bool branches = HasBranches(pruned);
   const int num_nodes = pruned.num_nodes();  // without those that are added below
   for (NodeId id = 0; id < num_nodes; ++id) {
     if (!pruned.IsLive(id) || pruned.node(id).op_name() != "_Retval") continue;
@@ -70,8 +104,13 @@ Result<PartialGraph> MakePartialGraph(const Graph& graph, const CompileRequest& 
                pruned.AddNode({.op = "_Send",
                                .name = "_send_" + graph.node(request.fetches[index].node).name,
                                .inputs = pruned.node(id).inputs,
-                               .attrs = EndOfEdge(out.fetches[index], "fetch", device)}));
+                               .attrs = EndOfEdge(out.fetches[index], kFetch, device)}));
     out.targets.push_back(send);
+    if (!branches) continue;
+    PartialGraph::Edge& fetch = out.fetches[index];
+    TRY_ASSIGN(const NodeId told, AddSettledMessage(pruned, send, fetch, device));
+    fetch.settled_key = KeyOf(fetch.name, kSettled, device);
+    out.targets.push_back(told);
   }
   for (NodeId id = 0; id < num_nodes; ++id) {
     if (!pruned.IsLive(id)) continue;
@@ -79,7 +118,7 @@ Result<PartialGraph> MakePartialGraph(const Graph& graph, const CompileRequest& 
     if (op == "_Retval") pruned.RemoveNode(id);
     if (op != "_Arg") continue;
     const PartialGraph::Edge& feed = out.feeds[IndexOf(pruned.node(id))];
-    AttrMap attrs = EndOfEdge(feed, "feed", device);
+    AttrMap attrs = EndOfEdge(feed, kFeed, device);
     SetAttr(attrs, "tensor_type", feed.info.dtype);
     TRY_ASSIGN(const NodeId recv, pruned.AddNode({.op = "_Recv",
                                                   .name = "_recv_" + graph.node(feed.ref.node).name,

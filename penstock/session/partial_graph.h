@@ -16,6 +16,9 @@ struct PartialGraph {
     std::string name;  // "x:0"
     std::string key;   // of the rendezvous
     OutputInfo info;
+    // Of a fetch that may be on a branch that is not taken: here something arrives after its value,
+    // or instead of it. Empty: the value always comes.
+    std::string settled_key = {};
   };
 
   Graph graph;

@@ -52,7 +52,7 @@ struct Chain {
 TEST(PartialRun, FeedsAndFetchesComeInPieces) {
   Chain g;
   const auto session = MakeLocalSession(g.graph);
-  const auto handle = session->PartialRunSetup({{g.a, g.b}, {g.first, g.second}, {}});
+  const auto handle = session->PartialRunSetup({{g.a, g.b}, {g.first, g.second, g.first}, {}});
   ASSERT_TRUE(handle.ok()) << handle.status().ToString();
   const auto one = session->PartialRun(*handle, PartialFeeds{{g.a, F(2)}}, Refs{g.first}, {});
   ASSERT_TRUE(one.ok()) << one.status().ToString();
@@ -167,6 +167,36 @@ TEST(PartialRun, AbandonedAndClosedRunsEnd) {
   ASSERT_TRUE(session->Close().ok());
   EXPECT_FALSE(session->PartialRun(*open, PartialFeeds{{g.a, F(1)}}, {}, {}).ok());
   EXPECT_EQ(session->PartialRunSetup(spec).status().code(), Code::kFailedPrecondition);
+}
+
+// The step waits for other feeds: a dead fetch must not wait with it.
+TEST(PartialRun, ABranchNotTakenHasNoValue) {
+  Graph graph;
+  const Scope scope(graph);
+  auto in = [&](const char* name, DType dtype) {
+    return scope.Add("Placeholder", {}, {{"dtype", dtype}, {"shape", Shape{}}}, name);
+  };
+  const Expr x = in("x", DType::kFloat);
+  const Expr choice = in("choice", DType::kBool);
+  const Expr later = in("later", DType::kFloat);
+  const Expr both = scope.Add("Switch", {x, choice}, {}, "both");
+  const Expr no = scope.Add("Neg", {both}, {}, "no");
+  const Expr yes = scope.Add("Neg", {both.Output(1)}, {}, "yes");
+  const Expr rest = scope.Add("Neg", {later}, {}, "rest");
+  ASSERT_TRUE(scope.status().ok()) << scope.status().ToString();
+  const auto session = MakeLocalSession(graph);
+  const CallableSpec spec{
+      {x.ref(), choice.ref(), later.ref()}, {no.ref(), yes.ref(), rest.ref()}, {}};
+  const PartialFeeds feeds{{x.ref(), F(3)}, {choice.ref(), Tensor::Scalar(true)}};
+  const auto taken = session->PartialRunSetup(spec);
+  ASSERT_TRUE(taken.ok()) << taken.status().ToString();
+  const auto value = session->PartialRun(*taken, feeds, Refs{yes.ref()}, {});
+  ASSERT_TRUE(value.ok()) << value.status().ToString();
+  EXPECT_EQ((*value)[0].scalar<float>(), -3);
+  const Status dead = session->PartialRun(*taken, {}, Refs{no.ref()}, {}).status();
+  EXPECT_EQ(dead.code(), Code::kInvalidArgument);
+  EXPECT_NE(dead.message().find("no:0 was not valid"), std::string::npos) << dead.ToString();
+  EXPECT_FALSE(session->PartialRunAbandon(*taken).ok());  // an error ends the run
 }
 
 // A value that never comes: a _Recv without its _Send.
