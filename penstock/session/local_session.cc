@@ -137,6 +137,16 @@ class LocalSession final : public SessionBackend {
   }
 
  private:
+  CompileOptions MakeCompileOptions() const {
+    CompileOptions options;
+    options.disabled_passes = options_.disabled_passes;
+    options.threads = device_->pool()->threads();
+    options.evaluator = [device = device_](const Node& node, const std::vector<Tensor>& inputs) {
+      return EvaluateNode(node, inputs, StandardKernels(), *device);
+    };
+    return options;
+  }
+
   Status CheckSpec(const CallableSpec& spec) const {
     auto check = [&](OutputRef ref, std::string_view what) -> Status {
       if (!graph_.IsLive(ref.node)) return NotFound("{} {} is not in the graph", what, ref.node);
@@ -166,8 +176,8 @@ class LocalSession final : public SessionBackend {
     }
     TRY(CheckSpec(spec));
     auto callable = std::make_shared<Callable>();
-    TRY_ASSIGN(callable->plan, MakePlan(graph_, {spec.feeds, spec.fetches, spec.targets},
-                                        options_.disabled_passes));
+    TRY_ASSIGN(callable->plan,
+               MakePlan(graph_, {spec.feeds, spec.fetches, spec.targets}, MakeCompileOptions()));
     callable->what = DescribeSpec(graph_, spec);
     callable->exchanges = Exchanges(callable->plan->graph());
     std::unique_lock lock(mu_);
@@ -176,13 +186,7 @@ class LocalSession final : public SessionBackend {
   }
 
   Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const CompileRequest& request,
-                                         std::vector<std::string> disabled_passes) {
-    CompileOptions options;
-    options.disabled_passes = std::move(disabled_passes);
-    options.threads = device_->pool()->threads();
-    options.evaluator = [this](const Node& node, const std::vector<Tensor>& inputs) {
-      return EvaluateNode(node, inputs, StandardKernels(), *device_);
-    };
+                                         const CompileOptions& options) {
     TRY_ASSIGN(Compiled compiled, Compile(graph, request, options));
     return Plan::Make(std::move(compiled.graph), std::move(compiled.schedule), StandardKernels(),
                       device_);
@@ -298,10 +302,10 @@ Result<PartialRunHandle> LocalSession::PartialRunSetup(const CallableSpec& spec)
   }
   TRY_ASSIGN(PartialGraph partial, MakePartialGraph(graph_, wanted, device_->name()));
   // A node that was fused with others would wait for feeds that its own value does not need.
-  std::vector<std::string> disabled = options_.disabled_passes;
-  disabled.push_back("fuse");
+  CompileOptions options = MakeCompileOptions();
+  options.disabled_passes.push_back("fuse");
   TRY_ASSIGN(std::unique_ptr<Plan> plan,
-             MakePlan(partial.graph, {{}, {}, partial.targets}, std::move(disabled)));
+             MakePlan(partial.graph, {{}, {}, partial.targets}, options));
   partial.graph = Graph(graph_.registry());  // the plan has what it needs
   const StepRequest request = MakeRequest();
   auto run = std::make_shared<OpenPartialRun>(std::move(partial), std::move(plan),
