@@ -57,6 +57,10 @@ int Main(int argc, char** argv) {
   AddExecutorCases(cases);
   AddKernelCases(cases);
   AddCompileCases(cases);
+  AddFlowCases(cases);
+  AddQueueCases(cases);
+  AddStateCases(cases);
+  AddFunctionCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

@@ -13,6 +13,9 @@ namespace penstock {
 // The part of `graph` that the fetches and targets need and the feeds do not replace, in a new
 // graph. Its collection "targets" names nodes that run although nobody reads them.
 Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
+// Puts the bodies of small functions, and of those called once, in the place of their calls. A body
+// that says "_noinline" stays out, as does one that would lose its meaning.
+Status InlineCalls(Graph& graph);
 // Runs every shape rule again: feeds and folding may have made shapes more specific.
 Status InferShapes(Graph& graph);
 // Replaces nodes whose inputs are all constants by their value.

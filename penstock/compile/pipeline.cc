@@ -6,7 +6,7 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"fold", "simplify", "merge", "fuse", "memory"};
+  return {"inline", "fold", "simplify", "merge", "fuse", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -17,6 +17,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY_ASSIGN(g, Prune(graph, request));
     return OkStatus();
   }));
+  TRY(run("inline", InlineCalls));
   TRY(run("infer", InferShapes));
   if (options.evaluator)
     TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "penstock/compile/calls.h"
 #include "penstock/compile/passes.h"
 #include "penstock/graph/cost.h"
 #include "penstock/graph/flow.h"
@@ -22,11 +23,12 @@ Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
   Schedule schedule;
   TRY_ASSIGN(schedule.order, graph.TopologicalOrder());
   std::vector<double> finish(graph.num_nodes(), 0);  // along the dearest path
+  WaitingNodes waiting(graph);
   double total = 0;
   double longest = 0;
   for (const NodeId id : schedule.order) {
     const Node& node = graph.node(id);
-    if (node.op->traits.async || FlowOf(*node.op) != Flow::kNone) schedule.sequential = false;
+    if (waiting.MayWait(node) || FlowOf(*node.op) != Flow::kNone) schedule.sequential = false;
     double start = 0;
     for (const OutputRef& input : node.inputs) start = std::max(start, finish[input.node]);
     for (const NodeId control : node.control_inputs) start = std::max(start, finish[control]);

@@ -15,6 +15,7 @@ namespace penstock {
 // What one step is given.
 struct StepRequest {
   std::span<const Tensor> args;  // checked against Plan::arg by the caller
+  std::span<Tensor> taken_args;  // in place of `args`: emptied by the step
   Cancellation* cancellation = nullptr;
   StateRegistry* state = nullptr;
   FunctionRunner* functions = nullptr;
@@ -32,7 +33,7 @@ using StepDone = std::function<void(Result<std::vector<Tensor>>)>;
 Result<std::vector<Tensor>> RunStep(Plan& plan, const StepRequest& request);
 
 // The same without waiting: `done` gets the results, before StartStep returns or later and on
-// another thread. The plan, and what the request points at but for `args`, live until then.
+// another thread. The plan, and what the request points at but for the arguments, live until then.
 void StartStep(Plan& plan, const StepRequest& request, StepDone done);
 
 }  // namespace penstock

@@ -47,6 +47,10 @@ Status StepBase::Begin() {
   for (size_t i = 0; i < request_.args.size(); ++i) {
     if (plan_.arg_slots_[i] >= 0) state_->slots[plan_.arg_slots_[i]] = request_.args[i];
   }
+  for (size_t i = 0; i < request_.taken_args.size(); ++i) {
+    Tensor value = std::move(request_.taken_args[i]);
+    if (plan_.arg_slots_[i] >= 0) state_->slots[plan_.arg_slots_[i]] = std::move(value);
+  }
   if (plan_.schedule_.arena_bytes > 0 && !state_->arena.initialized()) {
     Result<Tensor> arena =
         Tensor::Make(resources_.allocator, DType::kUint8, Shape{plan_.schedule_.arena_bytes});

@@ -6,6 +6,7 @@
 #include "penstock/core/check.h"
 #include "penstock/graph/extents.h"
 #include "penstock/graph/function.h"
+#include "penstock/graph/instantiate.h"
 #include "penstock/graph/node_check.h"
 
 namespace penstock {
@@ -37,12 +38,13 @@ Status CheckName(std::string_view name) {
 // Where the back edge of a loop arrives: its source is made after it.
 bool IsMerge(const OpInfo& op) { return op.def.name.ends_with("Merge"); }
 
-// The shape that the maker of a resource declares for the value behind it: a source with an
-// attribute "shape".
+// The shape that the maker of a resource declares for the value behind it: a source of state with
+// an attribute "shape". That of a Placeholder is the shape of the handle itself.
 const Shape* HandleShape(const Graph& graph, OutputRef ref) {
   for (int depth = 0; depth < 16; ++depth) {
     const Node& node = graph.node(ref.node);
     if (node.inputs.empty()) {
+      if (!node.op->def.is_stateful) return nullptr;
       const AttrValue* shape = FindAttr(node.attrs, "shape");
       return shape == nullptr ? nullptr : shape->Get<Shape>();
     }
@@ -107,6 +109,18 @@ Result<NodeId> Graph::AddNode(NodeSpec spec) {
   auto fail = [&](const Status& status) {
     return status.Annotate(DescribeNode(wanted, spec.op, spec.site));
   };
+  if (op == nullptr) {
+    std::vector<DType> given;
+    for (const OutputRef& input : spec.inputs) {
+      const bool exists =
+          IsLive(input.node) &&
+          InRange(input.port, static_cast<int64_t>(nodes_[input.node].outputs.size()));
+      given.push_back(exists ? output(input).dtype : DType::kInvalid);
+    }
+    const Result<bool> is_call = TurnIntoCall(*library_, given, &spec);
+    if (!is_call.ok()) return fail(is_call.status());
+    if (*is_call) op = registry_->Find(spec.op);
+  }
   if (op == nullptr) return fail(NotFound("op type {} is not registered", Printable(spec.op)));
   if (Status status = CheckName(wanted); !status.ok()) return fail(status);
   if (spec.exact_name && names_.contains(wanted))

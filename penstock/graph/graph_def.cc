@@ -12,6 +12,7 @@
 #include "penstock/core/checked.h"
 #include "penstock/graph/function.h"
 #include "penstock/graph/function_def.h"
+#include "penstock/graph/instantiate.h"
 #include "penstock/graph/node_check.h"
 #include "penstock/graph/node_def.h"
 #include "penstock/graph/wire.h"
@@ -105,16 +106,18 @@ class Importer {
     FunctionLibrary library = std::as_const(graph_).library();
     TRY(AddToLibrary(proto_.library(), &budget_, &library));
     TRY_ASSIGN(const std::string extra, RestOf(proto_));
-    TRY(IndexNames());
+    TRY(IndexNames(library));
     TRY(ReadEdges());
     TRY_ASSIGN(const std::vector<int32_t> order, Order());
+    // Nodes may call functions that came with them.
+    if (proto_.has_library()) std::swap(graph_.library(), library);
     if (Status status = AddNodes(order); !status.ok()) {
       for (const NodeId id : ids_) {
         if (id != kNoNode) graph_.RemoveNode(id);
       }
+      if (proto_.has_library()) graph_.library() = std::move(library);
       return status;
     }
-    if (proto_.has_library()) graph_.library() = std::move(library);
     MergeVersions(proto_.versions(), !is_extension_, &graph_.versions());
     graph_.extra += extra;
     return OkStatus();
@@ -124,7 +127,7 @@ class Importer {
   const tf::NodeDef& def(int32_t i) const { return proto_.node(i); }
   std::string Quoted(int32_t i) const { return "'" + Printable(def(i).name()) + "'"; }
 
-  Status IndexNames() {
+  Status IndexNames(const FunctionLibrary& library) {
     const int n = proto_.node_size();
     index_.reserve(static_cast<size_t>(n));
     for (int i = 0; i < n; ++i) {
@@ -140,22 +143,12 @@ class Importer {
       }
       if (!index_.emplace(name, i).second)
         return InvalidArgument("Node {} is not unique", Quoted(i));
-      if (graph_.registry().Find(def(i).op()) == nullptr) return UnknownOp(i);
+      if (graph_.registry().Find(def(i).op()) == nullptr &&
+          !library.functions.contains(def(i).op())) {
+        return NotFound("Op type not registered '{}' (node {})", Printable(def(i).op()), Quoted(i));
+      }
     }
     return OkStatus();
-  }
-
-  Status UnknownOp(int32_t i) const {
-    const std::string op = Printable(def(i).op());
-    const auto& functions = std::as_const(graph_).library().functions;
-    bool is_function = functions.contains(def(i).op());
-    for (const auto& function : proto_.library().function())
-      is_function |= function.signature().name() == def(i).op();
-    if (is_function) {
-      return Unimplemented("Node {}: function '{}' is called as an op, which is not supported yet",
-                           Quoted(i), op);
-    }
-    return NotFound("Op type not registered '{}' (node {})", op, Quoted(i));
   }
 
   Status ReadEdges() {
@@ -296,7 +289,10 @@ class Importer {
 
   // An attribute of a few bytes can ask for millions of outputs.
   Status ChargeOutputs(const NodeSpec& spec) {
-    for (const ArgDef& arg : graph_.registry().Find(spec.op)->def.outputs) {
+    const OpInfo* op = graph_.registry().Find(spec.op);
+    const auto& functions = std::as_const(graph_).library().functions;
+    const OpDef& def = op != nullptr ? op->def : functions.find(spec.op)->second->signature;
+    for (const ArgDef& arg : def.outputs) {
       const bool is_typed = !arg.type_list_attr.empty();
       const AttrValue* value =
           FindAttr(spec.attrs, is_typed ? arg.type_list_attr : arg.number_attr);
@@ -328,9 +324,12 @@ class Importer {
 };
 
 Status WriteNode(const Graph& graph, const Node& node, tf::NodeDef* proto) {
-  TRY(WriteNodeDef(node.attrs, node.extra, proto));
+  std::string op = node.op_name();
+  AttrMap attrs = node.attrs;
+  TurnIntoOp(&op, &attrs);
+  TRY(WriteNodeDef(attrs, node.extra, proto));
   proto->set_name(node.name);
-  proto->set_op(node.op_name());
+  proto->set_op(op);
   proto->set_device(node.device);
   for (const OutputRef& input : node.inputs) {
     if (!graph.IsLive(input.node)) return Internal("an input does not exist");

@@ -244,7 +244,7 @@ TEST(GraphDef, RefusesMalformedGraphs) {
       // Functions.
       {"library { function { } }", Code::kInvalidArgument, "no name"},
       {"library { function { signature { name: 'f' } } } " + Node("n", "f", {}),
-       Code::kUnimplemented, "Node 'n': function 'f' is called as an op"},
+       Code::kNotFound, "op type PartitionedCall is not registered"},
   };
   for (const Bad& row : rows) {
     const Status status = Read(row.text).status();

@@ -44,7 +44,28 @@
   F(Pad) \
   F(MatrixDiag) \
   F(ControlFlow) \
-  F(SendRecv)
+  F(SendRecv) \
+  F(QueueMakers) \
+  F(QueueOps) \
+  F(Barrier) \
+  F(Stage) \
+  F(MapStage) \
+  F(StateScatter) \
+  F(StateSlice) \
+  F(ResourceGather) \
+  F(VariableLists) \
+  F(Accumulators) \
+  F(SparseAccumulators) \
+  F(Mutexes) \
+  F(TensorArray) \
+  F(Stacks) \
+  F(TensorList) \
+  F(TensorListJoin) \
+  F(TensorListConcat) \
+  F(TableMakers) \
+  F(TableLookup) \
+  F(Functional) \
+  F(Optional)
 // clang-format on
 
 namespace penstock::ops {

@@ -9,6 +9,7 @@
 #include "penstock/execute/step.h"
 #include "penstock/session/deadline_timer.h"
 #include "penstock/session/evaluate.h"
+#include "penstock/session/function_runtime.h"
 #include "penstock/session/partial_run.h"
 #include "penstock/session/session.h"
 #include "penstock/session/stall_watch.h"
@@ -73,6 +74,7 @@ class LocalSession final : public SessionBackend {
                                           : MakeCpuDevice({.threads = options.threads,
                                                            .memory_limit = options.memory_limit})),
         state_(options.state != nullptr ? options.state : std::make_shared<StateRegistry>()),
+        functions_(graph, MakeCompileOptions(), device_),
         stall_watch_(options.stall_report_after.count() > 0 ? options.stall_report_after
                                                             : StallLimitFromEnvironment(),
                      {&steps_}, [this] { return DebugString(); }) {
@@ -128,6 +130,12 @@ class LocalSession final : public SessionBackend {
            partial_runs_.DebugString() + "state:\n" + state_->DebugString();
   }
 
+  Status Reset(std::span<const std::string> containers) override {
+    if (containers.empty()) state_->Clear(StateRegistry::kDefaultContainer);
+    for (const std::string& container : containers) state_->Clear(container);
+    return OkStatus();
+  }
+
   Status Close() override {
     const Status why = Cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
     steps_.Close(why);
@@ -175,6 +183,7 @@ class LocalSession final : public SessionBackend {
       }
     }
     TRY(CheckSpec(spec));
+    functions_.Refresh();
     auto callable = std::make_shared<Callable>();
     TRY_ASSIGN(callable->plan,
                MakePlan(graph_, {spec.feeds, spec.fetches, spec.targets}, MakeCompileOptions()));
@@ -224,6 +233,7 @@ class LocalSession final : public SessionBackend {
   StepRequest MakeRequest() {
     StepRequest request;
     request.state = state_.get();
+    request.functions = &functions_;
     request.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
     return request;
   }
@@ -279,6 +289,7 @@ class LocalSession final : public SessionBackend {
   const LocalSessionOptions options_;
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<StateRegistry> state_;
+  FunctionRuntime functions_;
   DeadlineTimer timer_;
   std::atomic<int64_t> next_step_{1};
 
@@ -302,6 +313,7 @@ Result<PartialRunHandle> LocalSession::PartialRunSetup(const CallableSpec& spec)
   }
   TRY_ASSIGN(PartialGraph partial, MakePartialGraph(graph_, wanted, device_->name()));
   // A node that was fused with others would wait for feeds that its own value does not need.
+  functions_.Refresh();
   CompileOptions options = MakeCompileOptions();
   options.disabled_passes.push_back("fuse");
   TRY_ASSIGN(std::unique_ptr<Plan> plan,

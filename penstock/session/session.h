@@ -76,6 +76,9 @@ class SessionBackend {
   // For a person: the steps in flight with the nodes that wait, the partial runs that are open, and
   // the state by container with its bytes.
   virtual std::string DebugString() const = 0;
+  // Drops the state in these containers, or in the default one when none is named. Steps in flight
+  // go on with what they hold, or fail.
+  virtual Status Reset(std::span<const std::string> containers) = 0;
   // Cancels the steps in flight, waits for them, and refuses new ones.
   virtual Status Close() = 0;
 };
