@@ -76,14 +76,7 @@ struct Pipe {
   }
 };
 
-#define NEEDS_QUEUES()                                \
-  if (StandardOps().Find("FIFOQueueV2") == nullptr) { \
-    GTEST_SKIP() << "queues are not registered";      \
-  }                                                   \
-  static_assert(true, "")
-
 TEST(QueueRunner, EveryElementArrivesAndTheQueueIsClosed) {
-  NEEDS_QUEUES();
   const Pipe pipe(3);
   Session session(pipe.graph);
   Coordinator coordinator;
@@ -100,7 +93,6 @@ TEST(QueueRunner, EveryElementArrivesAndTheQueueIsClosed) {
 }
 
 TEST(QueueRunner, AStopEndsEnqueuesThatWait) {
-  NEEDS_QUEUES();
   const Pipe pipe(2, 1);
   Session session(pipe.graph);
   Coordinator coordinator;
@@ -112,7 +104,6 @@ TEST(QueueRunner, AStopEndsEnqueuesThatWait) {
 }
 
 TEST(QueueRunner, AnErrorStopsAllAndComesOutOfJoin) {
-  NEEDS_QUEUES();
   Pipe pipe(1, 1);
   pipe.runner.enqueue_ops.push_back("put");  // needs a feed that nobody gives
   Session session(pipe.graph);
@@ -128,7 +119,6 @@ TEST(QueueRunner, AnErrorStopsAllAndComesOutOfJoin) {
 }
 
 TEST(QueueRunner, RunnersAreKeptInTheGraph) {
-  NEEDS_QUEUES();
   Pipe pipe(2);
   AddQueueRunner(pipe.graph, pipe.runner);
   const std::vector<QueueRunner> runners = QueueRunners(pipe.graph);
@@ -154,7 +144,6 @@ TEST(QueueRunner, RunnersAreKeptInTheGraph) {
 }
 
 TEST(QueueRunnerConcurrent, ClosingTheSessionEndsTheThreads) {
-  NEEDS_QUEUES();
   const Pipe pipe(2, 1);
   Session session(pipe.graph);
   Coordinator coordinator;
@@ -169,7 +158,6 @@ TEST(QueueRunnerConcurrent, ClosingTheSessionEndsTheThreads) {
 }
 
 TEST(QueueRunnerStress, ConcurrentProducersConsumersAndStops) {
-  NEEDS_QUEUES();
   for (int round = 0; round < 10; ++round) {
     const Pipe pipe(3, 2);
     Session session(pipe.graph);
