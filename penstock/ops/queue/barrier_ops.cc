@@ -7,7 +7,6 @@
 #include "penstock/ops/queue/barrier.h"
 #include "penstock/ops/queue/batch.h"
 #include "penstock/ops/queue/shared_state.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

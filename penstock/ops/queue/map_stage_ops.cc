@@ -5,7 +5,6 @@
 
 #include "penstock/ops/queue/map_stage.h"
 #include "penstock/ops/queue/stage_kernel.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

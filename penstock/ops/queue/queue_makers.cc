@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "penstock/ops/queue/shared_state.h"
-#include "penstock/ops/register_all.h"
 
 namespace penstock::ops {
 namespace {

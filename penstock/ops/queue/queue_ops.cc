@@ -8,7 +8,6 @@
 #include "penstock/ops/queue/batch.h"
 #include "penstock/ops/queue/queue.h"
 #include "penstock/ops/queue/shared_state.h"
-#include "penstock/ops/register_all.h"
 #include "penstock/ops/variable_access.h"
 
 namespace penstock::ops {
