@@ -47,6 +47,15 @@ Result<AttrValue> Substitute(const AttrValue& value, const AttrMap& attrs, int d
   return value;
 }
 
+// Fills in defaults. There are no inputs to tell what else was left out.
+Status CompleteFunctionAttrs(const OpDef& signature, AttrMap* attrs) {
+  for (const AttrDef& attr : signature.attrs) {
+    if (!attr.default_value && FindAttr(*attrs, attr.name) == nullptr)
+      return InvalidArgument("attribute {} of kind {} is missing", attr.name, attr.kind);
+  }
+  return CompleteAttrs(signature, {}, attrs);
+}
+
 // A node's input as a FunctionDef spells it: "arg", "arg:0", "node:output_arg", "node:output_arg:0"
 // or "^node".
 struct Reference {
@@ -386,7 +395,7 @@ Result<const Function*> FindFunction(const FunctionLibrary& library, std::string
 
 Result<NodeTypes> FunctionTypes(const Function& function, const AttrMap& attrs) {
   AttrMap complete = attrs;
-  TRY(CompleteAttrs(function.signature, {}, &complete));
+  TRY(CompleteFunctionAttrs(function.signature, &complete));
   return ExpandTypes(function.signature, complete);
 }
 
@@ -394,7 +403,7 @@ Result<FunctionBody> Instantiate(const FunctionLibrary& library, const FunctionN
                                  const OpRegistry& registry) {
   TRY_ASSIGN(const Function* function, FindFunction(library, name.name));
   AttrMap attrs = name.attrs;
-  Status status = CompleteAttrs(function->signature, {}, &attrs);
+  Status status = CompleteFunctionAttrs(function->signature, &attrs);
   if (status.ok()) {
     Result<FunctionBody> body = Builder(library, *function, std::move(attrs), registry).Build();
     if (body.ok()) return body;
