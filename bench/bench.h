@@ -32,6 +32,9 @@ double MedianMs(const std::function<void()>& call, int steps, int warm);
 void AddExecutorCases(std::vector<Case>& cases);
 void AddKernelCases(std::vector<Case>& cases);
 void AddCompileCases(std::vector<Case>& cases);
+void AddFlowCases(std::vector<Case>& cases);
+void AddQueueCases(std::vector<Case>& cases);
+void AddStateCases(std::vector<Case>& cases);
 void AddFunctionCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -57,6 +57,9 @@ int Main(int argc, char** argv) {
   AddExecutorCases(cases);
   AddKernelCases(cases);
   AddCompileCases(cases);
+  AddFlowCases(cases);
+  AddQueueCases(cases);
+  AddStateCases(cases);
   AddFunctionCases(cases);
   Options options;
   std::set<std::string> only;

@@ -94,10 +94,4 @@ Result<Graph> Prune(const Graph& graph, const CompileRequest& request) {
   return out;
 }
 
-Status InferShapes(Graph& graph) {
-  TRY_ASSIGN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  for (const NodeId id : order) TRY(graph.InferNode(id));
-  return OkStatus();
-}
-
 }  // namespace penstock

@@ -37,19 +37,52 @@ std::shared_ptr<Resource> StateRegistry::Find(std::string_view container,
   return it == resources_.end() ? nullptr : it->second;
 }
 
+void StateRegistry::MarkDropped(Resource& resource) {
+  if (auto* variable = dynamic_cast<StateVariable*>(&resource)) {
+    variable->dropped_.store(true, std::memory_order_release);
+  }
+}
+
 Status StateRegistry::Remove(std::string_view container, std::string_view name) {
+  std::shared_ptr<Resource> removed;  // destroyed without the lock: its destructor is not ours
   MutexLock lock(mu_);
-  if (resources_.erase(Key(container, name)) == 0)
-    return NotFound("resource {}/{} does not exist", container, name);
+  const auto it = resources_.find(Key(container, name));
+  if (it == resources_.end()) {
+    return NotFound("resource {}/{} does not exist", Printable(container), Printable(name));
+  }
+  removed = std::move(it->second);
+  resources_.erase(it);
+  MarkDropped(*removed);
   generation_.fetch_add(1, std::memory_order_release);
   return OkStatus();
 }
 
 void StateRegistry::Clear(std::string_view container) {
   const std::string wanted = Key(container, "").first;
+  std::vector<std::shared_ptr<Resource>> removed;
   MutexLock lock(mu_);
-  std::erase_if(resources_, [&](const auto& entry) { return entry.first.first == wanted; });
+  for (auto it = resources_.begin(); it != resources_.end();) {
+    if (it->first.first != wanted) {
+      ++it;
+      continue;
+    }
+    MarkDropped(*it->second);
+    removed.push_back(std::move(it->second));
+    it = resources_.erase(it);
+  }
   generation_.fetch_add(1, std::memory_order_release);
+}
+
+std::map<std::string, size_t> StateRegistry::MemoryByContainer() const {
+  std::vector<std::pair<std::string, std::shared_ptr<Resource>>> all;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [key, resource] : resources_) all.emplace_back(key.first, resource);
+  }
+  // Resources lock themselves, some for long: nobody waits for the registry meanwhile.
+  std::map<std::string, size_t> bytes;
+  for (const auto& [container, resource] : all) bytes[container] += resource->MemoryBytes();
+  return bytes;
 }
 
 std::vector<std::string> StateRegistry::Containers() const {

@@ -41,11 +41,17 @@ class StateVariable final : public Resource {
     return update(value_);
   }
 
+  // True once its registry has let go of it: a handle that was kept meanwhile is stale.
+  bool dropped() const { return dropped_.load(std::memory_order_acquire); }
+
   std::string DebugString() const override;
   size_t MemoryBytes() const override;
 
  private:
+  friend class StateRegistry;
+
   const DType dtype_;
+  std::atomic<bool> dropped_{false};  // set once, by the registry
   mutable Mutex mu_;
   Tensor value_ GUARDED_BY(mu_);
 };
@@ -73,8 +79,10 @@ class StateRegistry {
   std::shared_ptr<Resource> Find(std::string_view container, std::string_view name) const;
   // NotFound when there is none.
   Status Remove(std::string_view container, std::string_view name);
-  // Drops everything in `container`.
+  // Drops everything in `container`. Steps in flight keep what they hold.
   void Clear(std::string_view container);
+  // The bytes that the resources of each container hold.
+  std::map<std::string, size_t> MemoryByContainer() const;
   // Changes whenever something was dropped: what was found under an earlier generation may no
   // longer be the state of that name.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -86,6 +94,7 @@ class StateRegistry {
   Result<std::shared_ptr<Resource>> FindOrMakeResource(
       std::string_view container, std::string_view name,
       const std::function<std::shared_ptr<Resource>()>& make);
+  static void MarkDropped(Resource& resource);
 
   std::atomic<uint64_t> generation_{0};  // written with mu_ held
   mutable Mutex mu_;

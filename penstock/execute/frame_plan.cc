@@ -45,6 +45,9 @@ class Maker {
     flow.flow = FlowOf(*source_.graph.node(node.id).op);
     flow.frame = map_.of_node[node.id];
     flow.output_frame = map_.of_outputs[node.id];
+    const Node& graph_node = source_.graph.node(node.id);
+    flow.forwards = graph_node.op_name() == "Identity";
+    if (graph_node.op_name() == "Const") flow.constant = ConstantValue(source_.graph, {node.id, 0});
     FramePlan::Frame& frame = plan_.frames[flow.frame];
     flow.local = static_cast<int32_t>(frame.waits.size());
     frame.waits.push_back(0);
@@ -56,7 +59,7 @@ class Maker {
     }
     if (flow.flow == Flow::kEnter) {
       ++target.num_enters;
-      flow.is_invariant = BoolAttr(source_.graph.node(node.id), "is_constant");
+      flow.is_invariant = BoolAttr(graph_node, "is_constant");
     }
     if (flow.is_invariant) {
       flow.first_output = static_cast<int32_t>(target.invariants.size());

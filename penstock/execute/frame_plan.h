@@ -24,6 +24,7 @@ struct FlowEdge {
 struct FlowNode {
   Flow flow = Flow::kNone;
   bool is_invariant = false;  // an Enter whose value is the same in all iterations
+  bool forwards = false;      // passes its input on (Identity): no kernel need be called
   int32_t frame = 0;          // where it runs
   int32_t output_frame = 0;   // where its values go
   int32_t local = 0;          // its number in `frame`
@@ -32,8 +33,9 @@ struct FlowNode {
                               // invariants of that frame
   int32_t first_edge = 0;
   int32_t num_edges = 0;
-  int32_t at_hand = -1;  // of a merge: an input that is there from the start
-  int32_t exit = -1;     // of an Exit: its number in Frame::exits
+  int32_t at_hand = -1;              // of a merge: an input that is there from the start
+  int32_t exit = -1;                 // of an Exit: its number in Frame::exits
+  const Tensor* constant = nullptr;  // the value of a constant that waits for something
 };
 
 // Where an input of a node of a frame is found.

@@ -238,7 +238,10 @@ Status FrameStep::FailedIn(int32_t node, const Iteration& iteration, const Statu
 
 void FrameStep::MakeReady(int32_t node, Iteration* iteration) {
   ++iteration->busy;
-  if (plan_.nodes_[node].kernel != nullptr && iteration->is_dead[frames().nodes[node].local] == 0) {
+  const FlowNode& flow = frames().nodes[node];
+  const bool computes =
+      plan_.nodes_[node].kernel != nullptr && !flow.forwards && flow.constant == nullptr;
+  if (computes && iteration->is_dead[flow.local] == 0) {
     kernels_.push_back({node, iteration, LastUses(node, *iteration)});
   } else {
     directed_.push_back({node, iteration, 0});
@@ -362,21 +365,30 @@ Status FrameStep::Direct(int32_t node, Iteration* iteration) {
         TRY(DoMerge(node, iteration));
       }
       break;
-    case Flow::kLoopCond:
-      if (!dead) {
-        TRY_ASSIGN(iteration->slots[flow.first_output], Forward(node, 0, iteration));
-      }
-      Deliver(node, iteration, dead, 0);
-      break;
     case Flow::kControlTrigger:
       Deliver(node, iteration, false, 0);
       break;
-    case Flow::kNone:  // dead, or nothing to compute
+    case Flow::kLoopCond:
+    case Flow::kNone:  // dead, or a value that is at hand
+      if (!dead) TRY(PassOn(node, iteration));
       Deliver(node, iteration, dead, 0);
       break;
   }
   if (flow.flow != Flow::kMerge) ReleaseInputs(node, iteration);
   EndNode(iteration);
+  return OkStatus();
+}
+
+Status FrameStep::PassOn(int32_t node, Iteration* iteration) {
+  const FlowNode& flow = frames().nodes[node];
+  if (plan_.nodes_[node].num_outputs == 0 || iteration->readers[flow.first_output] == 0)
+    return OkStatus();
+  Tensor& output = iteration->slots[flow.first_output];
+  if (flow.constant != nullptr) {
+    output = *flow.constant;
+  } else {
+    TRY_ASSIGN(output, Forward(node, 0, iteration));
+  }
   return OkStatus();
 }
 

@@ -59,6 +59,7 @@ class FrameStep : private StepBase {
   // Does all of them that are ready, and moves the kernels among the ready nodes to `ready`.
   void Settle(std::vector<Task>* ready) REQUIRES_LOCK(mu_);
   Status Direct(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
+  Status PassOn(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   Status DoSwitch(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   Status DoMerge(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   Status DoEnter(int32_t node, Iteration* iteration, bool dead) REQUIRES_LOCK(mu_);

@@ -130,6 +130,15 @@ Flow FlowOf(const OpInfo& op) {
   return Flow::kNone;
 }
 
+Shape CommonShape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::Unknown();
+  Shape common = a;
+  for (int i = 0; i < common.rank(); ++i) {
+    if (a.dim(i) != b.dim(i)) common.set_dim(i, Shape::kUnknownDim);
+  }
+  return common;
+}
+
 Result<FrameMap> FindFrames(const Graph& graph, const std::vector<NodeId>& order) {
   FrameFinder finder(graph);
   for (const NodeId id : order) TRY(finder.Visit(id));

@@ -22,6 +22,9 @@ enum class Flow : uint8_t {
 };
 Flow FlowOf(const OpInfo& op);
 
+// What two shapes agree on: all that is known of a value that has the one or the other.
+Shape CommonShape(const Shape& a, const Shape& b);
+
 // The loops of a graph. Frame 0 is what lies outside of all loops.
 struct LoopFrame {
   std::string name;

@@ -34,7 +34,13 @@ void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
   if (minimum != INT64_MIN) attr->minimum = minimum;
   while (!allowed.empty()) {
     const size_t bar = allowed.find('|');
-    attr->allowed_strings.emplace_back(allowed.substr(0, bar));
+    const std::string_view one = allowed.substr(0, bar);
+    if (kind != "type") {
+      attr->allowed_strings.emplace_back(one);
+    } else if (const std::optional<DType> dtype = ParseDType(one)) {
+      // A type that no argument has: the signature cannot list what it may be.
+      attr->allowed_types.push_back(*dtype);
+    }
     allowed = bar == std::string_view::npos ? std::string_view() : allowed.substr(bar + 1);
   }
 }

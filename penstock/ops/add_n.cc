@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penstock/ops/collections/tensor_list_value.h"
 #include "penstock/ops/elementwise.h"
 
 namespace penstock::ops {
@@ -52,6 +53,18 @@ Status Accumulate(CpuContext& context, std::span<Tensor* const> inputs, Tensor& 
   return OkStatus();
 }
 
+// Lists are added element by element. `sum` may be any of the inputs.
+Status AccumulateVariants(CpuContext& context, std::span<Tensor* const> inputs, Tensor& sum) {
+  for (int64_t i = 0; i < sum.num_elements(); ++i) {
+    Variant total = inputs[0]->data<Variant>()[i];
+    for (size_t k = 1; k < inputs.size(); ++k) {
+      TRY_ASSIGN(total, AddVariants(context, total, inputs[k]->data<Variant>()[i]));
+    }
+    sum.mutable_data<Variant>()[i] = std::move(total);
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<Shape> AddN::InferShape(std::span<const Known> inputs) const {
@@ -65,6 +78,7 @@ void AddN::Gradient(Gradients& g) const { PassToAll(g); }
 void AccumulateNV2::Gradient(Gradients& g) const { PassToAll(g); }
 
 Status AddN::ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs, Tensor& sum) const {
+  if (sum.dtype() == DType::kVariant) return AccumulateVariants(context, inputs, sum);
   return Accumulate(context, inputs, sum);
 }
 Status AccumulateNV2::ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs,

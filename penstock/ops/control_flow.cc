@@ -1,28 +1,13 @@
 #include "penstock/ops/control_flow.h"
 
+#include "penstock/graph/flow.h"
 
 namespace penstock::ops {
-namespace {
-
-// What all shapes agree on.
-Shape CommonShape(std::span<const Known> inputs) {
-  Shape common = *inputs[0].shape;
-  for (const Known& input : inputs.subspan(1)) {
-    const Shape& other = *input.shape;
-    if (!common.has_rank() || !other.has_rank() || common.rank() != other.rank())
-      return Shape::Unknown();
-    for (int i = 0; i < common.rank(); ++i) {
-      if (common.dim(i) != other.dim(i)) common.set_dim(i, Shape::kUnknownDim);
-    }
-  }
-  return common;
-}
-
-}  // namespace
-
 template <bool kIsRef>
 Result<std::array<Shape, 2>> MergeForm<kIsRef>::InferShape(std::span<const Known> inputs) const {
-  return std::array<Shape, 2>{CommonShape(inputs), Shape{}};
+  Shape common = *inputs[0].shape;
+  for (const Known& input : inputs.subspan(1)) common = CommonShape(common, *input.shape);
+  return std::array<Shape, 2>{common, Shape{}};
 }
 
 Status Abort::ComputeCpu(CpuContext&) const {

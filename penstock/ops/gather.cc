@@ -100,9 +100,9 @@ Status RunGather(CpuContext& context, const Tensor& params, const Tensor& given,
       is_wide ? GatherElements<int64_t>(params, indices, shape, output, context.parallel())
               : GatherElements<int32_t>(params, indices, shape, output, context.parallel());
   if (bad < 0) return OkStatus();
-  return InvalidArgument("indices must be in [0, {}), got {} at position {}", shape.gather_dim,
+  return IndexOutOfRange(indices.shape(), bad,
                          is_wide ? indices.data<int64_t>()[bad] : indices.data<int32_t>()[bad],
-                         bad);
+                         shape.gather_dim);
 }
 
 Expr Prod(const Expr& extents) {

@@ -1,8 +1,11 @@
 #include "penstock/ops/index_rows.h"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "penstock/core/checked.h"
+#include "penstock/graph/infer.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {
@@ -20,7 +23,41 @@ std::string RowToString(const int64_t* row, int64_t n) {
   return text + "]";
 }
 
+// Where the element at a position of a row-major tensor lies: "[2]", "[0,1]"; "" of a scalar.
+std::string PlaceToString(std::span<const int64_t> dims, int64_t position) {
+  if (dims.empty()) return "";
+  std::string text;
+  for (size_t i = dims.size(); i-- > 0;) {
+    const int64_t extent = std::max<int64_t>(dims[i], 1);
+    text = std::to_string(i == 0 ? position : position % extent) + (text.empty() ? "" : ",") + text;
+    position /= extent;
+  }
+  return "[" + text + "]";
+}
+
 }  // namespace
+
+Status IndexOutOfRange(const Shape& indices, int64_t position, int64_t index, int64_t limit) {
+  return InvalidArgument("indices{} = {} is not in [0, {})",
+                         PlaceToString(indices.dims(), position), index, limit);
+}
+
+Status CheckSliceUpdates(const Shape& indices, const Shape& updates, const Shape& output) {
+  TRY(CheckRankAtLeast(indices, 1, "indices"));
+  if (!indices.has_rank() || !output.has_rank()) return OkStatus();
+  const int64_t depth = indices[indices.rank() - 1];
+  if (depth < 0) return OkStatus();
+  if (depth > output.rank()) {
+    return InvalidArgument(
+        "rows of indices must be at most as long as the rank of the output, {}, got {}",
+        output.rank(), depth);
+  }
+  std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
+  for (int i = static_cast<int>(depth); i < output.rank(); ++i) dims.push_back(output[i]);
+  TRY_ASSIGN(const Shape wanted, Shape::Make(dims));
+  if (wanted.IsCompatibleWith(updates)) return OkStatus();
+  return InvalidArgument("updates must have shape {}, got {}", wanted, updates);
+}
 
 Result<Tensor> WidenIndices(KernelContext& context, const Tensor& indices) {
   if (indices.dtype() == DType::kInt64) return indices;
@@ -63,8 +100,10 @@ Result<Tensor> SlicePositions(KernelContext& context, const Tensor& indices, con
         continue;
       }
       if (!ignore_bad) {
-        return InvalidArgument("indices[{}] must lie within shape {}, got {}", r, shape,
-                               RowToString(row, depth));
+        return InvalidArgument(
+            "indices{} = {} does not index into shape {}",
+            PlaceToString(indices.shape().dims().first(static_cast<size_t>(last)), r),
+            RowToString(row, depth), shape);
       }
       at = -1;
       break;

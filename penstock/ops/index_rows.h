@@ -18,6 +18,13 @@ Result<Tensor> SlicePositions(KernelContext& context, const Tensor& indices, con
 // A vector of indices as int64. Shares int64 tensors.
 Result<Tensor> WidenIndices(KernelContext& context, const Tensor& indices);
 
+// Checks that `updates` hold one slice of `output` for each row of indices. Shapes may be partial.
+Status CheckSliceUpdates(const Shape& indices, const Shape& updates, const Shape& output);
+
+// TensorFlow's words for the element at `position` that is not in [0, limit):
+// "indices[2] = 9 is not in [0, 5)".
+Status IndexOutOfRange(const Shape& indices, int64_t position, int64_t index, int64_t limit);
+
 // The product of the extents [begin, end). REQUIRES: a full shape within Shape::Make's limits.
 int64_t ProductOf(const Shape& shape, int begin, int end);
 

@@ -13,6 +13,7 @@ void MathUnaryBlocks(ElementwiseTable& table) { AddVectorBlocks(table, MathUnary
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "penstock/ops/collections/tensor_list_value.h"
 
 namespace penstock::ops {
 namespace {
@@ -24,6 +25,20 @@ class EmptyStrings final : public Kernel {
   }
 };
 
+// Of a list: a list of zeros.
+class ZerosLikeVariants final : public Kernel {
+  Status Compute(KernelContext& context) override {
+    const Tensor& from = context.input(0);
+    TRY_ASSIGN(Tensor zeros, context.Allocate(DType::kVariant, from.shape()));
+    for (int64_t i = 0; i < from.num_elements(); ++i) {
+      TRY_ASSIGN(zeros.mutable_data<Variant>()[i],
+                 ZerosLikeVariant(context, from.data<Variant>()[i]));
+    }
+    context.SetOutput(0, std::move(zeros));
+    return OkStatus();
+  }
+};
+
 }  // namespace
 
 HWY_EXPORT(MathUnaryBlocks);
@@ -32,6 +47,7 @@ Result<std::unique_ptr<Kernel>> ZerosLike::OtherCpuKernel(const ElementwiseTable
                                                           const KernelRequest& request) {
   std::unique_ptr<Kernel> kernel;
   if (request.inputs[0] == DType::kString) kernel = std::make_unique<EmptyStrings>();
+  if (request.inputs[0] == DType::kVariant) kernel = std::make_unique<ZerosLikeVariants>();
   return kernel;
 }
 

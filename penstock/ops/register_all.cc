@@ -44,6 +44,25 @@
   F(Pad) \
   F(MatrixDiag) \
   F(ControlFlow) \
+  F(QueueMakers) \
+  F(QueueOps) \
+  F(Barrier) \
+  F(Stage) \
+  F(MapStage) \
+  F(TensorArray) \
+  F(Stacks) \
+  F(TensorList) \
+  F(TensorListJoin) \
+  F(TensorListConcat) \
+  F(TableMakers) \
+  F(TableLookup) \
+  F(StateScatter) \
+  F(StateSlice) \
+  F(ResourceGather) \
+  F(VariableLists) \
+  F(Accumulators) \
+  F(SparseAccumulators) \
+  F(Mutexes) \
   F(Functional) \
   F(Optional)
 // clang-format on

@@ -99,7 +99,7 @@ Status ReadVariableOp::ComputeCpu(CpuContext& context, const Tensor& resource) c
 Status AssignVariableOp::ComputeCpu(CpuContext& context, const Tensor& resource,
                                     const Tensor& value) const {
   TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-             FindVariable(context, resource, value.dtype()));
+             FindVariableToAssign(context, resource, value.dtype()));
   const Shape& declared = HandleIn(resource).shape;
   return variable->Update([&](Tensor& held) -> Status {
     const bool fits = declared.IsCompatibleWith(value.shape());
@@ -143,7 +143,7 @@ Status DestroyResourceOp::ComputeCpu(CpuContext& context, const Tensor& resource
   // A handle that this step already holds sees the variable as gone, too.
   if (auto* variable = dynamic_cast<StateVariable*>(target.get())) {
     TRY(variable->Update([&](Tensor& value) {
-      existed = value.initialized();
+      existed = value.initialized() && !variable->dropped();
       value = Tensor();
       return OkStatus();
     }));

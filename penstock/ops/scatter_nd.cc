@@ -9,24 +9,6 @@
 namespace penstock::ops {
 namespace {
 
-// Checks that updates hold one slice of `output` for each row of indices.
-Status CheckUpdates(const Shape& indices, const Shape& updates, const Shape& output) {
-  TRY(CheckRankAtLeast(indices, 1, "indices"));
-  if (!indices.has_rank() || !output.has_rank()) return OkStatus();
-  const int64_t depth = indices[indices.rank() - 1];
-  if (depth < 0) return OkStatus();
-  if (depth > output.rank()) {
-    return InvalidArgument(
-        "rows of indices must be at most as long as the rank of the output, {}, got {}",
-        output.rank(), depth);
-  }
-  std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
-  for (int i = static_cast<int>(depth); i < output.rank(); ++i) dims.push_back(output[i]);
-  TRY_ASSIGN(const Shape wanted, Shape::Make(dims));
-  if (wanted.IsCompatibleWith(updates)) return OkStatus();
-  return InvalidArgument("updates must have shape {}, got {}", wanted, updates);
-}
-
 template <class T>
 T Sum(const T& a, const T& b) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -90,7 +72,7 @@ Result<Shape> ScatterNd::InferShape(const Shape& indices, const Shape& updates,
                                     const Integers& shape) const {
   TRY(CheckVector(shape.shape(), "shape"));
   TRY_ASSIGN(const Shape to, shape.AsShape());
-  TRY(CheckUpdates(indices, updates, to));
+  TRY(CheckSliceUpdates(indices, updates, to));
   return to;
 }
 
@@ -109,7 +91,7 @@ Status TensorScatterUpdate::CheckAttrs() const { return CheckBadIndicesPolicy(ba
 
 Result<Shape> TensorScatterUpdate::InferShape(const Shape& tensor, const Shape& indices,
                                               const Shape& updates) const {
-  TRY(CheckUpdates(indices, updates, tensor));
+  TRY(CheckSliceUpdates(indices, updates, tensor));
   return tensor;
 }
 
@@ -139,7 +121,7 @@ Status TensorScatterAdd::CheckAttrs() const { return CheckBadIndicesPolicy(bad_i
 
 Result<Shape> TensorScatterAdd::InferShape(const Shape& tensor, const Shape& indices,
                                            const Shape& updates) const {
-  TRY(CheckUpdates(indices, updates, tensor));
+  TRY(CheckSliceUpdates(indices, updates, tensor));
   return tensor;
 }
 
@@ -160,7 +142,7 @@ Status TensorScatterSub::CheckAttrs() const { return CheckBadIndicesPolicy(bad_i
 
 Result<Shape> TensorScatterSub::InferShape(const Shape& tensor, const Shape& indices,
                                            const Shape& updates) const {
-  TRY(CheckUpdates(indices, updates, tensor));
+  TRY(CheckSliceUpdates(indices, updates, tensor));
   return tensor;
 }
 
@@ -177,8 +159,32 @@ Status TensorScatterSub::ComputeCpu(CpuContext& context, const Tensor& tensor,
                         Difference<T>);
 }
 
+Status ScatterNdNonAliasingAdd::CheckAttrs() const {
+  return CheckBadIndicesPolicy(bad_indices_policy);
+}
+
+Result<Shape> ScatterNdNonAliasingAdd::InferShape(const Shape& input, const Shape& indices,
+                                                  const Shape& updates) const {
+  TRY(CheckSliceUpdates(indices, updates, input));
+  return input;
+}
+
+void ScatterNdNonAliasingAdd::Gradient(Gradients& g) const {
+  g.Set(0, g.dy());
+  g.Set(2, Op("GatherNd", g.dy(), g.input(1), {{"bad_indices_policy", bad_indices_policy}}));
+}
+
+template <class T>
+Status ScatterNdNonAliasingAdd::ComputeCpu(CpuContext& context, const Tensor& input,
+                                           const Tensor& indices, const Tensor& updates,
+                                           Tensor& output) const {
+  return ScatterInto<T>(context, input, indices, updates, bad_indices_policy == "IGNORE", output,
+                        Sum<T>);
+}
+
 void RegisterScatterNd(Registrar& registrar) {
-  registrar.AddAll<ScatterNd, TensorScatterUpdate, TensorScatterAdd, TensorScatterSub>();
+  registrar.AddAll<ScatterNd, TensorScatterUpdate, TensorScatterAdd, TensorScatterSub,
+                   ScatterNdNonAliasingAdd>();
 }
 
 }  // namespace penstock::ops

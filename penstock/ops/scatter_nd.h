@@ -88,4 +88,28 @@ struct TensorScatterSub {
                     const Tensor& updates, Tensor& output) const;
 };
 
+// TensorScatterAdd under an older name.
+struct ScatterNdNonAliasingAdd {
+  static constexpr auto kName = "ScatterNdNonAliasingAdd";
+  static constexpr double kCost = 2;
+  std::string bad_indices_policy;
+  template <FixedString Name>
+  using NumberOrBool = TypeVar<Name, float, double, int32_t, uint8_t, int16_t, int8_t, complex64,
+                               int64_t, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16_t,
+                               complex128, half, uint32_t, uint64_t, bool>;
+  using Sig = Signature<In<"input", NumberOrBool<"T">>, In<"indices", IndexType<"Tindices">>,
+                        In<"updates", NumberOrBool<"T">>, Out<"output", NumberOrBool<"T">>>;
+  using CpuTypes = Types<float, double, half, bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                         uint16_t, uint32_t, uint64_t, complex64, complex128, bool>;
+  static constexpr std::tuple kAttrs{
+      Field{"bad_indices_policy", &ScatterNdNonAliasingAdd::bad_indices_policy}};
+
+  Status CheckAttrs() const;
+  Result<Shape> InferShape(const Shape& input, const Shape& indices, const Shape& updates) const;
+  void Gradient(Gradients& g) const;
+  template <class T>
+  Status ComputeCpu(CpuContext& context, const Tensor& input, const Tensor& indices,
+                    const Tensor& updates, Tensor& output) const;
+};
+
 }  // namespace penstock::ops

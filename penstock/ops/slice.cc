@@ -27,17 +27,6 @@ Result<int64_t> SliceExtent(int64_t extent, int64_t begin, int64_t size, int axi
   return size;
 }
 
-// The part of a dense tensor that a plan takes.
-StridedPart PartOf(const Shape& shape, const SlicePlan& plan) {
-  StridedPart part = DensePart(shape.dims());
-  for (size_t i = 0; i < part.strides.size(); ++i) {
-    part.offset += plan.begins[i] * part.strides[i];
-    // Where one element or none is taken the step may be absurd, and means nothing.
-    part.strides[i] = plan.sizes[i] > 1 ? part.strides[i] * plan.steps[i] : 0;
-  }
-  return part;
-}
-
 // True when the plan takes a run of rows along axis 0.
 bool IsRun(const Shape& shape, const SlicePlan& plan) {
   if (shape.rank() == 0) return true;
@@ -59,7 +48,7 @@ Status TakePart(CpuContext& context, const Tensor& input, const SlicePlan& plan)
   }
   TRY(context.AllocateOutput(0, input.dtype(), plan.shape));
   Tensor& output = context.output(0);
-  CopyElements(input, PartOf(shape, plan), output, DensePart(plan.sizes), plan.sizes,
+  CopyElements(input, SlicedPart(shape, plan), output, DensePart(plan.sizes), plan.sizes,
                context.parallel());
   return OkStatus();
 }
@@ -76,8 +65,20 @@ AttrMap AttrsOf(const auto& op) {
           {"shrink_axis_mask", op.shrink_axis_mask}};
 }
 
-// The three vectors of a strided slice have one length; -1 when it is not known.
-Result<int64_t> EntryCount(const Integers& begin, const Integers& end, const Integers& strides) {
+}  // namespace
+
+StridedPart SlicedPart(const Shape& shape, const SlicePlan& plan) {
+  StridedPart part = DensePart(shape.dims());
+  for (size_t i = 0; i < part.strides.size(); ++i) {
+    part.offset += plan.begins[i] * part.strides[i];
+    // Where one element or none is taken the step may be absurd, and means nothing.
+    part.strides[i] = plan.sizes[i] > 1 ? part.strides[i] * plan.steps[i] : 0;
+  }
+  return part;
+}
+
+Result<int64_t> SliceEntryCount(const Integers& begin, const Integers& end,
+                                const Integers& strides) {
   int64_t count = Shape::kUnknownDim;
   for (const Integers* vector : {&begin, &end, &strides}) {
     TRY(CheckLength(vector->shape(), count, "begin, end and strides"));
@@ -85,8 +86,6 @@ Result<int64_t> EntryCount(const Integers& begin, const Integers& end, const Int
   }
   return count;
 }
-
-}  // namespace
 
 Result<Shape> Slice::InferShape(const Shape& input, const Integers& begin,
                                 const Integers& size) const {
@@ -137,7 +136,7 @@ Status Slice::ComputeCpu(CpuContext& context, const Tensor& input, const Integer
 
 Result<Shape> StridedSlice::InferShape(const Shape& input, const Integers& begin,
                                        const Integers& end, const Integers& strides) const {
-  TRY_ASSIGN(const int64_t count, EntryCount(begin, end, strides));
+  TRY_ASSIGN(const int64_t count, SliceEntryCount(begin, end, strides));
   if (!input.has_rank() || count < 0) return Shape::Unknown();
   TRY_ASSIGN(SlicePlan plan, PlanSlice(input, begin, end, strides, count, MasksOf(*this)));
   return std::move(plan.shape);
@@ -164,7 +163,7 @@ Result<Shape> StridedSliceGrad::InferShape(const Integers& shape, const Integers
                                            const Shape& dy) const {
   TRY(CheckVector(shape.shape(), "shape"));
   TRY_ASSIGN(const Shape to, shape.AsShape());
-  TRY_ASSIGN(const int64_t count, EntryCount(begin, end, strides));
+  TRY_ASSIGN(const int64_t count, SliceEntryCount(begin, end, strides));
   if (!to.has_rank() || count < 0) return to;
   TRY_ASSIGN(const SlicePlan plan, PlanSlice(to, begin, end, strides, count, MasksOf(*this)));
   TRY(MergeShapes(plan.shape, dy));
@@ -182,7 +181,7 @@ Status StridedSliceGrad::ComputeCpu(CpuContext& context, const Tensor&, const In
   TRY_ASSIGN(const SlicePlan plan,
              PlanSlice(output.shape(), begin, end, strides, strides.shape()[0], MasksOf(*this)));
   ZeroElements(output, context.parallel());
-  CopyElements(dy, DensePart(plan.sizes), output, PartOf(output.shape(), plan), plan.sizes,
+  CopyElements(dy, DensePart(plan.sizes), output, SlicedPart(output.shape(), plan), plan.sizes,
                context.parallel());
   return OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "penstock/ops/op_kernel.h"
+#include "penstock/ops/strided_copy.h"
 #include "penstock/ops/type_sets.h"
 
 // Parts of a tensor.
@@ -44,6 +45,12 @@ struct SlicePlan {
 // `count` is the length of the three vectors. REQUIRES: `input` has a rank.
 Result<SlicePlan> PlanSlice(const Shape& input, const Integers& begin, const Integers& end,
                             const Integers& strides, int64_t count, const SliceMasks& masks);
+
+// The common length of the three vectors of a strided slice; -1 when it is not known.
+Result<int64_t> SliceEntryCount(const Integers& begin, const Integers& end,
+                                const Integers& strides);
+// The part of a dense tensor that a plan takes.
+StridedPart SlicedPart(const Shape& shape, const SlicePlan& plan);
 
 // NumPy's slicing: input[begin:end:stride, ..., newaxis, i].
 struct StridedSlice {

@@ -41,8 +41,11 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
 
 const ResourceHandle& HandleIn(const Tensor& tensor) { return *tensor.data<ResourceHandle>(); }
 
-Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& tensor,
-                                                    DType dtype) {
+namespace {
+
+// The variable behind a handle, dropped or not.
+Result<std::shared_ptr<StateVariable>> VariableBehind(KernelContext& context, const Tensor& tensor,
+                                                      DType dtype) {
   if (tensor.dtype() != DType::kResource || tensor.num_elements() != 1) {
     return InvalidArgument("expected a handle of a variable, got a tensor of dtype {} and shape {}",
                            tensor.dtype(), tensor.shape());
@@ -61,6 +64,29 @@ Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, cons
                            Printable(handle.name), dtype, variable->dtype());
   }
   return variable;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& tensor,
+                                                    DType dtype) {
+  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, VariableBehind(context, tensor, dtype));
+  if (variable->dropped()) return UninitializedResource(HandleIn(tensor));
+  return variable;
+}
+
+Result<std::shared_ptr<StateVariable>> FindVariableToAssign(KernelContext& context,
+                                                            const Tensor& tensor, DType dtype) {
+  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, VariableBehind(context, tensor, dtype));
+  if (!variable->dropped()) return variable;
+  const ResourceHandle& handle = HandleIn(tensor);
+  TRY_ASSIGN(variable,
+             context.state().FindOrMake<StateVariable>(handle.container, handle.name, [dtype] {
+               return std::make_shared<StateVariable>(dtype);
+             }));
+  if (variable->dtype() == dtype) return variable;
+  return InvalidArgument("variable {} must hold {}, got one that holds {}", Printable(handle.name),
+                         dtype, variable->dtype());
 }
 
 Status UninitializedReference(const ResourceHandle& handle) {
@@ -106,7 +132,11 @@ Status MakeWritable(KernelContext& context, Tensor& value) {
 }
 
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value) {
-  const Tensor change = context.input(1);
+  return UpdateElementwise(context, block, context.input(1), value);
+}
+
+Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor change,
+                         Tensor& value) {
   Tensor target;
   if (value.OwnsUniquely()) {
     target = value;
@@ -114,8 +144,9 @@ Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, 
     TRY_ASSIGN(target, context.Allocate(value.dtype(), value.shape()));
   }
   const int bytes = static_cast<int>(SizeOf(value.dtype()));
-  const kernels::Operand operands[] = {kernels::Operand::Dense(value.raw(), bytes),
-                                       kernels::Operand::Dense(change.raw(), bytes)};
+  kernels::Operand operands[] = {kernels::Operand::Dense(value.raw(), bytes),
+                                 kernels::Operand::Dense(change.raw(), bytes)};
+  operands[1].is_scalar = !(change.shape() == value.shape());
   kernels::RunElementwise(block.function, operands, value.shape().dims(), target.mutable_raw(),
                           bytes, block.cost, context.parallel());
   value = std::move(target);

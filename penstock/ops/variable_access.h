@@ -12,6 +12,13 @@
 
 // What the kernels of variables share: finding the variable behind a handle, giving it a value and
 // updating it in place. Optimizers and scatters build on it.
+//
+// What holds when steps meet at a variable, whether or not use_locking asks for it:
+//  - Writers take turns: an update reads and writes under the variable's lock, none is lost.
+//  - A reader gets the tensor that the variable held at that moment. Nobody writes to it after: a
+//    writer that finds its buffer shared gives the variable a new one.
+//  - So a value is seen as a whole, before or after an update; but an update waits for the one
+//    before it, and a reader for an update in flight.
 
 namespace penstock::ops {
 
@@ -48,10 +55,13 @@ class VariableHandle {
 };
 
 // The variable behind a handle, looked up by name when the handle came from outside. An error when
-// the tensor is no handle, points at nothing or at something else, or at a variable of another
-// dtype.
+// the tensor is no handle, points at nothing or at something else, at a variable that was dropped
+// since, or at one of another dtype.
 Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& handle,
                                                     DType dtype);
+// The same for a node that gives it a value: a variable that was dropped is made again.
+Result<std::shared_ptr<StateVariable>> FindVariableToAssign(KernelContext& context,
+                                                            const Tensor& handle, DType dtype);
 // The handle in a tensor. REQUIRES: FindVariable accepted it.
 const ResourceHandle& HandleIn(const Tensor& tensor);
 
@@ -71,5 +81,8 @@ Status MakeWritable(KernelContext& context, Tensor& value);
 // they have. REQUIRES: called with the variable's lock held (StateVariable::Update), a binary block
 // of the value's dtype, equal shapes.
 Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor& value);
+// value = block(value, change); `change` may be one element for all.
+Status UpdateElementwise(KernelContext& context, const ElementwiseBlock& block, Tensor change,
+                         Tensor& value);
 
 }  // namespace penstock::ops

@@ -81,6 +81,12 @@ class LocalSession final : public SessionBackend {
     return RunPlan(*callable->plan, feeds, options, metadata);
   }
 
+  Status Reset(std::span<const std::string> containers) override {
+    if (containers.empty()) state_->Clear(StateRegistry::kDefaultContainer);
+    for (const std::string& container : containers) state_->Clear(container);
+    return OkStatus();
+  }
+
   Status Close() override {
     MutexLock lock(steps_mu_);
     closed_ = true;

@@ -55,6 +55,9 @@ class SessionBackend {
   // The same for any combination of feeds, fetches and targets; signatures are cached.
   virtual Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds,
                                           const RunOptions& options, RunMetadata* metadata) = 0;
+  // Drops the state in these containers, or in the default one when none is named. Steps in flight
+  // go on with what they hold, or fail.
+  virtual Status Reset(std::span<const std::string> containers) = 0;
   // Cancels the steps in flight, waits for them, and refuses new ones.
   virtual Status Close() = 0;
 };
