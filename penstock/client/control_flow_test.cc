@@ -217,5 +217,41 @@ TEST(Fold, GoesOverRows) {
                Error);
 }
 
+TEST(Map, StacksWhatTheLambdaMakesOfRows) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1, 2});
+  const auto scale = Constant(g, 10.f);
+  const auto y = Map([&](Output<float> row) { return Sum(row, {0}) * scale; }, x);
+  Session session(g);
+  EXPECT_EQ(session.Run({{x, Array<float>({3, 2}, {1, 2, 3, 4, 5, 6})}}, y).ToVector(),
+            (Floats{30, 70, 110}));
+  EXPECT_EQ(session.Run({{x, Array<float>({0, 2}, {})}}, y).size(), 0);
+  // To another type, of a known number of rows.
+  const auto z = Map([](Output<float> v) { return Cast<int32_t>(v); },
+                     Constant(g, Array<float>(Floats{1.5f, 2.5f})));
+  EXPECT_EQ(z.shape(), (Shape{2}));
+  EXPECT_EQ(session.Run(z).ToVector(), (std::vector<int32_t>{1, 2}));
+}
+
+TEST(Scan, KeepsWhatFoldGoesThrough) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1});
+  const auto y =
+      Scan([](Output<float> sum, Output<float> v) { return sum + v; }, x, Constant(g, 100.f));
+  Session session(g);
+  EXPECT_EQ(session.Run({{x, Floats{1, 2, 3}}}, y).ToVector(), (Floats{101, 103, 106}));
+}
+
+// A list that is set element by element is not copied each time: this would be minutes.
+TEST(Map, OfManyRows) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1});
+  const auto y = Map([](Output<float> v) { return v + 1.f; }, x);
+  Session session(g);
+  const auto out = session.Run({{x, Floats(50'000, 1.f)}}, y);
+  EXPECT_EQ(out.size(), 50'000);
+  EXPECT_EQ(out[49'999], 2);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -275,18 +275,19 @@ class Builder {
       TRY_ASSIGN(const std::vector<OutputRef> refs, Resolve(text));
       spec.inputs.insert(spec.inputs.end(), refs.begin(), refs.end());
     }
-    const AttrMap attrs = spec.attrs;
     TRY_ASSIGN(const NodeId id, graph().AddNode(std::move(spec)));
     graph().node(id).extra = from.extra;
-    const auto called = std::as_const(graph()).library().functions.find(from.op);
-    if (graph().registry().Find(from.op) == nullptr &&
-        called != std::as_const(graph()).library().functions.end()) {
-      Call call{called->second->signature, attrs};
-      (void)CompleteAttrs(call.signature, {}, &call.attrs);
-      calls_.emplace(id, std::make_unique<Call>(std::move(call)));
-    }
+    if (graph().registry().Find(from.op) == nullptr) NoteCall(id);
     for (const auto& [index, text] : open) open_inputs_.push_back({id, index, std::string(text)});
     return OkStatus();
+  }
+
+  // The node's op was a function, and others name its outputs as the function does.
+  void NoteCall(NodeId id) {
+    const FunctionName* called = CalledFunctions(graph().node(id).attrs)[0];
+    const auto& functions = std::as_const(graph()).library().functions;
+    calls_.emplace(id, std::make_unique<Call>(
+                           Call{functions.find(called->name)->second->signature, called->attrs}));
   }
 
   Result<NodeId> ControlNode(std::string_view name) {

@@ -1,4 +1,4 @@
-#include "penstock/ops/called_function.h"
+#include "penstock/ops/functions/called_function.h"
 
 namespace penstock {
 
