@@ -164,7 +164,7 @@ TEST(While, RepeatsItsBody) {
   const auto [i, sum] =
       While([&](Output<int32_t> i, Output<float>) { return i < n; },
             [&](Output<int32_t> i, Output<float> sum) { return std::tuple(i + 1, sum + x); },
-            std::tuple(Constant<int32_t>(g, 0), Constant(g, 0.f)));
+            Constant<int32_t>(g, 0), Constant(g, 0.f));
   Session session(g);
   EXPECT_EQ(session.Run({{n, 10}, {x, 2.f}}, sum)[0], 20);
   EXPECT_EQ(session.Run({{n, 0}, {x, 2.f}}, sum)[0], 0);

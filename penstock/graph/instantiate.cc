@@ -15,6 +15,8 @@ namespace {
 
 // Values nested deeper than this inside attributes are an attack, not a program.
 constexpr int kMaxNesting = 16;
+// An attribute of a few bytes can ask for millions of arguments.
+constexpr size_t kMaxArguments = 1 << 16;
 
 // `value` with each placeholder replaced by the attribute that it names.
 Result<AttrValue> Substitute(const AttrValue& value, const AttrMap& attrs, int depth = 0) {
@@ -114,6 +116,9 @@ class Builder {
 
   Result<FunctionBody> Build() {
     TRY_ASSIGN(const NodeTypes types, FunctionTypes(function_, attrs_));
+    if (types.inputs.size() + types.outputs.size() > kMaxArguments)
+      return InvalidArgument("{} arguments and {} results are too many", types.inputs.size(),
+                             types.outputs.size());
     TRY(AddArgs(types));
     TRY_ASSIGN(const std::vector<int32_t> order, Order());
     for (const int32_t i : order) {

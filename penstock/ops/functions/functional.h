@@ -128,6 +128,7 @@ struct Case {
 // Repeats `body` on the values while `cond` of them is true.
 struct StatelessWhile {
   static constexpr auto kName = "StatelessWhile";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName cond;
@@ -147,6 +148,7 @@ struct StatelessWhile {
 
 struct While {
   static constexpr auto kName = "While";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kStateful = true;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
@@ -167,6 +169,7 @@ struct While {
 // Repeats `body` on (i, values) for i from `start` to `limit` in steps of `delta`.
 struct For {
   static constexpr auto kName = "For";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName body;
