@@ -28,6 +28,10 @@ struct PartitionedCall {
                                      Field{"config_proto", &PartitionedCall::config_proto},
                                      Field{"executor_type", &PartitionedCall::executor_type}};
 
+  // The node does not say; only the function would.
+  Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
+    return std::vector<Shape>();
+  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
@@ -47,6 +51,10 @@ struct StatefulPartitionedCall {
       Field{"config_proto", &StatefulPartitionedCall::config_proto},
       Field{"executor_type", &StatefulPartitionedCall::executor_type}};
 
+  // The node does not say; only the function would.
+  Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
+    return std::vector<Shape>();
+  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
