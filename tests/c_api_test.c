@@ -2,6 +2,7 @@
  * gets. */
 #include "penstock/client/c_api.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void Build(PS_Graph* graph, PS_Status* status) {
 }
 
 static void Run(PS_Graph* graph, PS_Status* status) {
-  const PS_SessionOptions options = {sizeof(PS_SessionOptions), 1, 0};
+  const PS_SessionOptions options = {sizeof(PS_SessionOptions), 1, 0, 0};
   PS_Session* session = PS_NewSession(graph, &options, status);
   EXPECT_OK(status);
   const float values[] = {1, 2, 3};
@@ -102,6 +103,53 @@ static void Run(PS_Graph* graph, PS_Status* status) {
   PS_SessionRun(session, feeds, &x, 1, fetches, fetched, 1, NULL, 0, 0, status);
   EXPECT_OK(status);
   PS_DeleteTensor(fetched[0]);
+  PS_DeleteTensor(x);
+  PS_DeleteSession(session);
+}
+
+/* The same graph in two calls. */
+static void RunInPieces(PS_Graph* graph, PS_Status* status) {
+  /* A caller that was compiled before options grew. */
+  PS_SessionOptions old = {offsetof(PS_SessionOptions, stall_report_ms), 1, 0, -1};
+  PS_Session* session = PS_NewSession(graph, &old, status);
+  EXPECT_OK(status);
+  const float values[] = {2, 3};
+  PS_Tensor* x = Vector(values, 2, status);
+  const char* feeds[] = {"x:0", "c:0"};
+  const char* fetches[] = {"square:0", "y:0"};
+  const int64_t handle = PS_SessionPartialRunSetup(session, feeds, 2, fetches, 2, NULL, 0, status);
+  EXPECT_OK(status);
+  PS_Tensor* fetched[1];
+  PS_SessionPartialRun(session, handle, NULL, NULL, 0, fetches, fetched, 1, 0, status);
+  EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT && fetched[0] == NULL &&
+         strstr(PS_Message(status), "x:0") != NULL);
+  PS_SessionPartialRun(session, handle, feeds, &x, 1, fetches, fetched, 1, 10000, status);
+  EXPECT_OK(status);
+  EXPECT(((float*)PS_TensorData(fetched[0]))[1] == 9);
+  PS_DeleteTensor(fetched[0]);
+  char* text = PS_SessionDebugString(session, status);
+  EXPECT_OK(status);
+  EXPECT(strstr(text, "feeds to come: c:0") != NULL);
+  PS_Free(text);
+  PS_Tensor* ten = PS_NewTensor(PS_FLOAT, NULL, 0, status);
+  *(float*)PS_TensorData(ten) = 10;
+  PS_SessionPartialRun(session, handle, feeds + 1, &ten, 1, fetches + 1, fetched, 1, 0, status);
+  EXPECT_OK(status);
+  EXPECT(((float*)PS_TensorData(fetched[0]))[0] == 14);
+  PS_DeleteTensor(fetched[0]);
+  PS_SessionPartialRun(session, handle, NULL, NULL, 0, NULL, NULL, 0, 0, status);
+  EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT);
+
+  const int64_t left = PS_SessionPartialRunSetup(session, feeds, 1, fetches, 1, NULL, 0, status);
+  EXPECT_OK(status);
+  PS_SessionPartialRunAbandon(session, left, status);
+  EXPECT_OK(status);
+  PS_SessionPartialRunAbandon(session, left, status);
+  EXPECT(PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_SessionPartialRunSetup(NULL, NULL, 0, NULL, 0, NULL, 0, status) == 0 &&
+         PS_GetCode(status) == PS_INVALID_ARGUMENT);
+  EXPECT(PS_SessionDebugString(NULL, status) == NULL);
+  PS_DeleteTensor(ten);
   PS_DeleteTensor(x);
   PS_DeleteSession(session);
 }
@@ -164,6 +212,7 @@ int main(void) {
   EXPECT(strchr(PS_Version(), '.') != NULL);
   Build(graph, status);
   Run(graph, status);
+  RunInPieces(graph, status);
   BadNodes(graph, status);
   EXPECT(PS_GraphNumNodes(graph) == 4);
 

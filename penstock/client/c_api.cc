@@ -1,17 +1,13 @@
 #include "penstock/client/c_api.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "penstock/core/tensor.h"
-#include "penstock/graph/graph.h"
+#include "penstock/client/c_api_handles.h"
 #include "penstock/graph/graph_def.h"
-#include "penstock/session/session.h"
 
 using penstock::AttrValue;
 using penstock::DType;
@@ -20,52 +16,10 @@ using penstock::Result;
 using penstock::Shape;
 using penstock::Status;
 using penstock::Tensor;
-
-struct PS_Status {
-  Status status;
-};
-struct PS_Tensor {
-  Tensor tensor;
-};
-struct PS_Graph {
-  penstock::Graph graph;
-};
-struct PS_NodeBuilder {
-  penstock::Graph* graph = nullptr;
-  penstock::NodeSpec spec;
-  Status status;
-};
-struct PS_Session {
-  const penstock::Graph* graph = nullptr;
-  std::unique_ptr<penstock::SessionBackend> backend;
-};
+using penstock::c_api::Guard;
+using penstock::c_api::NotNull;
 
 namespace {
-
-void Set(PS_Status* out, Status status) {
-  if (out != nullptr) out->status = std::move(status);
-}
-
-// Runs `body`, which returns a Status, and keeps exceptions (no memory left) on this side.
-template <class F>
-bool Guard(PS_Status* out, F&& body) {
-  Status status;
-  try {
-    status = body();
-  } catch (const std::bad_alloc&) {
-    status = penstock::ResourceExhausted("out of memory");
-  } catch (const std::exception& error) {
-    status = penstock::Internal("{}", error.what());
-  }
-  const bool ok = status.ok();
-  Set(out, std::move(status));
-  return ok;
-}
-
-Status NotNull(const void* pointer, const char* what) {
-  if (pointer != nullptr) return penstock::OkStatus();
-  return InvalidArgument("{} must not be NULL", what);
-}
 
 Result<Shape> MakeShape(const int64_t* dims, int rank) {
   if (rank < 0 || rank > Shape::kMaxRank)
@@ -357,81 +311,6 @@ const char* PS_FinishNode(PS_NodeBuilder* builder, PS_Status* status) {
   });
   delete builder;
   return out;
-}
-
-PS_Session* PS_NewSession(PS_Graph* graph, const PS_SessionOptions* options, PS_Status* status) {
-  PS_Session* out = nullptr;
-  Guard(status, [&]() -> Status {
-    TRY(NotNull(graph, "graph"));
-    penstock::LocalSessionOptions local;
-    if (options != nullptr) {
-      if (options->struct_size != sizeof(PS_SessionOptions)) {
-        return InvalidArgument("struct_size must be {}, got {}", sizeof(PS_SessionOptions),
-                               options->struct_size);
-      }
-      if (options->threads < 0 || options->memory_limit < 0)
-        return InvalidArgument("options must not be negative");
-      local.threads = options->threads;
-      local.memory_limit = options->memory_limit;
-    }
-    auto session = std::make_unique<PS_Session>();
-    session->graph = &graph->graph;
-    session->backend = penstock::MakeLocalSession(graph->graph, local);
-    out = session.release();
-    return penstock::OkStatus();
-  });
-  return out;
-}
-
-void PS_DeleteSession(PS_Session* session) { delete session; }
-
-void PS_SessionRun(PS_Session* session, const char* const* feed_names, PS_Tensor* const* feeds,
-                   int num_feeds, const char* const* fetch_names, PS_Tensor** fetched,
-                   int num_fetches, const char* const* target_names, int num_targets,
-                   int64_t timeout_ms, PS_Status* status) {
-  if (fetched != nullptr) {
-    for (int i = 0; i < num_fetches; ++i) fetched[i] = nullptr;
-  }
-  Guard(status, [&]() -> Status {
-    TRY(NotNull(session, "session"));
-    if (num_feeds < 0 || num_fetches < 0 || num_targets < 0)
-      return InvalidArgument("a count is negative");
-    if (timeout_ms < 0)
-      return InvalidArgument("timeout_ms must not be negative, got {}", timeout_ms);
-    if (num_fetches > 0) TRY(NotNull(fetched, "fetched"));
-    auto name = [](const char* const* names, int i) -> Result<std::string> {
-      TRY(NotNull(names, "an array of names"));
-      TRY(NotNull(names[i], "a name"));
-      return std::string(names[i]);
-    };
-    penstock::CallableSpec spec;
-    std::vector<Tensor> values;
-    for (int i = 0; i < num_feeds; ++i) {
-      TRY_ASSIGN(const std::string feed, name(feed_names, i));
-      TRY_ASSIGN(const penstock::OutputRef ref, session->graph->FindOutput(feed));
-      TRY(NotNull(feeds, "feeds"));
-      TRY(NotNull(feeds[i], "a fed tensor"));
-      spec.feeds.push_back(ref);
-      values.push_back(feeds[i]->tensor);
-    }
-    for (int i = 0; i < num_fetches; ++i) {
-      TRY_ASSIGN(const std::string fetch, name(fetch_names, i));
-      TRY_ASSIGN(const penstock::OutputRef ref, session->graph->FindOutput(fetch));
-      spec.fetches.push_back(ref);
-    }
-    for (int i = 0; i < num_targets; ++i) {
-      TRY_ASSIGN(const std::string target, name(target_names, i));
-      const penstock::NodeId id = session->graph->FindNode(target);
-      if (id == penstock::kNoNode)
-        return penstock::NotFound("no node named \"{}\" to run", penstock::Printable(target));
-      spec.targets.push_back(id);
-    }
-    penstock::RunOptions options;
-    options.timeout = std::chrono::milliseconds(timeout_ms);
-    TRY_ASSIGN(std::vector<Tensor> results, session->backend->Run(spec, values, options, nullptr));
-    for (int i = 0; i < num_fetches; ++i) fetched[i] = new PS_Tensor{std::move(results[i])};
-    return penstock::OkStatus();
-  });
 }
 
 }  // extern "C"

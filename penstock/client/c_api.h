@@ -128,6 +128,9 @@ typedef struct PS_SessionOptions {
   size_t struct_size;   /* sizeof(PS_SessionOptions): lets the struct grow */
   int threads;          /* 0: the budget of the process */
   int64_t memory_limit; /* bytes, 0: none */
+  /* Writes PS_SessionDebugString to the log when a step makes no progress for so long; 0: as
+   * PENSTOCK_STALL_REPORT_MS says, or never. */
+  int64_t stall_report_ms;
 } PS_SessionOptions;
 
 /* `options` may be NULL. The graph must outlive the session. */
@@ -142,6 +145,25 @@ PS_EXPORT void PS_SessionRun(PS_Session* session, const char* const* feed_names,
                              PS_Tensor* const* feeds, int num_feeds, const char* const* fetch_names,
                              PS_Tensor** fetched, int num_fetches, const char* const* target_names,
                              int num_targets, int64_t timeout_ms, PS_Status* status);
+
+/* Starts a step that is fed and fetched in pieces by PS_SessionPartialRun; each node runs once.
+ * Returns its handle; 0 on error. */
+PS_EXPORT int64_t PS_SessionPartialRunSetup(PS_Session* session, const char* const* feed_names,
+                                            int num_feeds, const char* const* fetch_names,
+                                            int num_fetches, const char* const* target_names,
+                                            int num_targets, PS_Status* status);
+/* Gives some of the feeds, then waits for some of the fetches; `fetched` as in PS_SessionRun. The
+ * handle is gone when all feeds and fetches were used, and when the step fails. */
+PS_EXPORT void PS_SessionPartialRun(PS_Session* session, int64_t handle,
+                                    const char* const* feed_names, PS_Tensor* const* feeds,
+                                    int num_feeds, const char* const* fetch_names,
+                                    PS_Tensor** fetched, int num_fetches, int64_t timeout_ms,
+                                    PS_Status* status);
+/* Cancels the step and forgets the handle. */
+PS_EXPORT void PS_SessionPartialRunAbandon(PS_Session* session, int64_t handle, PS_Status* status);
+/* Steps in flight, partial runs and state, for a person; to be freed with PS_Free. NULL on error.
+ */
+PS_EXPORT char* PS_SessionDebugString(PS_Session* session, PS_Status* status);
 
 #ifdef __cplusplus
 }

@@ -99,6 +99,31 @@ TEST(Client, GraphsKnownAtRunTimeRunByName) {
   EXPECT_THROW(session.Run({{"x", Tensor::Scalar(3.0)}}, {y.name()}), Error);
 }
 
+TEST(Client, StepsRunInPieces) {
+  Graph g;
+  const auto x = Placeholder<float>(g, Shape{}, "x");
+  const auto y = Placeholder<float>(g, Shape{}, "y");
+  const auto doubled = x + x;
+  const auto product = doubled * y;
+  Session session(g);
+  {
+    PartialStep step = session.StartPartial({x.ref(), y.ref()}, {doubled.ref(), product.ref()});
+    EXPECT_THROW(step.Run({}, product), Error);
+    const float first = step.Run({{x, 3.f}}, doubled);
+    EXPECT_EQ(first, 6);
+    EXPECT_NE(session.DebugString().find("feeds to come: y:0"), std::string::npos)
+        << session.DebugString();
+    const auto [second] = step.Run({{y, first}}, Fetch(product));
+    EXPECT_EQ(static_cast<float>(second), 36);
+    EXPECT_THROW(step.Run({{x, 3.f}}), Error);
+  }
+  {
+    PartialStep left = session.StartPartial({x.ref(), y.ref()}, {product.ref()}, {doubled});
+    left.Run({{x, 1.f}});
+  }
+  EXPECT_EQ(session.DebugString().find("feeds to come"), std::string::npos);
+}
+
 TEST(ClientConcurrency, StepsMeetInVariables) {
   Graph g;
   Variable<int64_t> counter(g, Array<int64_t>(0), "counter");

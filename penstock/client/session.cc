@@ -7,6 +7,7 @@ Session::Session(const Graph& graph, const SessionOptions& options) : graph_(&gr
   local.threads = options.threads;
   local.memory_limit = options.memory_limit;
   local.disabled_passes = options.disabled_passes;
+  local.stall_report_after = options.stall_report_after;
   backend_ = MakeLocalSession(graph, local);
 }
 Session::~Session() = default;
@@ -42,6 +43,27 @@ std::vector<Tensor> Session::Run(const std::vector<std::pair<std::string, Tensor
     spec.targets.push_back(node);
   }
   return OrThrow(backend_->Run(spec, values, options, metadata));
+}
+
+PartialStep Session::StartPartial(const std::vector<OutputRef>& feeds,
+                                  const std::vector<OutputRef>& fetches,
+                                  const std::vector<Operation>& targets) {
+  CallableSpec spec{feeds, fetches, {}};
+  for (const Operation& target : targets) spec.targets.push_back(target.node());
+  return PartialStep(backend_.get(), OrThrow(backend_->PartialRunSetup(spec)), options_);
+}
+
+std::vector<Tensor> PartialStep::RunRefs(Feeds feeds, const std::vector<OutputRef>& fetches) {
+  if (backend_ == nullptr) throw Error(FailedPrecondition("the partial step was abandoned"));
+  std::vector<std::pair<OutputRef, Tensor>> given;
+  for (const Feed& feed : feeds) given.emplace_back(feed.output(), feed.value());
+  return OrThrow(backend_->PartialRun(handle_, given, fetches, options_));
+}
+
+void PartialStep::Abandon() {
+  // Unknown when everything was used or the step has failed: there is nothing left to cancel.
+  if (backend_ != nullptr) (void)backend_->PartialRunAbandon(handle_);
+  backend_ = nullptr;
 }
 
 }  // namespace penstock

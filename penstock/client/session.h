@@ -53,7 +53,12 @@ struct SessionOptions {
   int threads = 0;           // 0: the budget of the process
   int64_t memory_limit = 0;  // bytes; 0: none
   std::vector<std::string> disabled_passes;
+  // DebugString goes to the log when a step makes no progress for so long; 0: as
+  // PENSTOCK_STALL_REPORT_MS says, or never.
+  std::chrono::milliseconds stall_report_after{0};
 };
+
+class PartialStep;
 
 // Runs steps of a graph. The graph must outlive it; nodes may be added between steps.
 // Threads: Run may be called concurrently; steps then run at the same time and meet only in
@@ -105,11 +110,20 @@ class Session {
   template <class... Ts>
   Callable<Ts...> Compile(const std::vector<OutputRef>& feeds, const Fetches<Ts...>& fetches);
 
+  // Starts a step that is fed and fetched in pieces; see PartialStep.
+  PartialStep StartPartial(const std::vector<OutputRef>& feeds,
+                           const std::vector<OutputRef>& fetches,
+                           const std::vector<Operation>& targets = {});
+
+  // Steps in flight, partial runs and state, for a person.
+  std::string DebugString() const { return backend_->DebugString(); }
   // Options of every step from now on.
   RunOptions& options() { return options_; }
   SessionBackend& backend() { return *backend_; }
 
  private:
+  friend class PartialStep;
+
   std::vector<Tensor> RunRefs(Feeds feeds, std::vector<OutputRef> fetches,
                               std::vector<NodeId> targets);
   template <class... Ts, size_t... I>
@@ -151,5 +165,47 @@ Session::Callable<Ts...> Session::Compile(const std::vector<OutputRef>& feeds,
              fetches.outputs);
   return Callable<Ts...>(this, OrThrow(backend_->MakeCallable(spec)));
 }
+
+// A step that gets its feeds and gives its fetches piece by piece, each once; every node runs once.
+//
+//   PartialStep step = session.StartPartial({x.ref(), y.ref()}, {a.ref(), b.ref()});
+//   const float a_value = step.Run({{x, 1.f}}, a);
+//   const float b_value = step.Run({{y, a_value}}, b);
+//
+// What was not finished is cancelled when it goes. Threads: Run may be called concurrently. The
+// session must outlive it.
+class PartialStep {
+ public:
+  PartialStep(SessionBackend* backend, PartialRunHandle handle, RunOptions options)
+      : backend_(backend), handle_(handle), options_(options) {}
+  PartialStep(PartialStep&& other) noexcept
+      : backend_(std::exchange(other.backend_, nullptr)),
+        handle_(other.handle_),
+        options_(other.options_) {}
+  ~PartialStep() { Abandon(); }
+
+  template <class... Ts>
+  std::tuple<Array<Ts>...> Run(Feeds feeds, const Fetches<Ts...>& fetches) {
+    std::vector<OutputRef> refs;
+    std::apply([&](const auto&... output) { (refs.push_back(output.ref()), ...); },
+               fetches.outputs);
+    return Session::Unpack<Ts...>(RunRefs(feeds, refs), std::index_sequence_for<Ts...>());
+  }
+  template <class T>
+  Array<T> Run(Feeds feeds, const Output<T>& output) {
+    return std::get<0>(Run(feeds, Fetch(output)));
+  }
+  // Feeds alone.
+  void Run(Feeds feeds) { RunRefs(feeds, {}); }
+  // Cancels what is still to do.
+  void Abandon();
+
+ private:
+  std::vector<Tensor> RunRefs(Feeds feeds, const std::vector<OutputRef>& fetches);
+
+  SessionBackend* backend_;
+  PartialRunHandle handle_;
+  RunOptions options_;
+};
 
 }  // namespace penstock

@@ -95,11 +95,23 @@ std::vector<std::string> StateRegistry::Containers() const {
 }
 
 std::string StateRegistry::DebugString() const {
+  std::map<std::string, std::map<std::string, std::shared_ptr<Resource>>> containers;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [key, resource] : resources_) containers[key.first][key.second] = resource;
+  }
+  // Without the lock: a resource may take its time to describe itself.
   std::string out;
-  MutexLock lock(mu_);
-  for (const auto& [key, resource] : resources_) {
-    out += Format("{}/{}: {}, {} bytes\n", key.first, key.second, resource->DebugString(),
-                  resource->MemoryBytes());
+  for (const auto& [container, resources] : containers) {
+    std::string lines;
+    size_t sum = 0;
+    for (const auto& [name, resource] : resources) {
+      const size_t bytes = resource->MemoryBytes();
+      sum += bytes;
+      lines += Format("  {}/{}: {}, {} bytes\n", container, name, resource->DebugString(), bytes);
+    }
+    out += Format("container {}: {} resources, {} bytes\n", container, resources.size(), sum);
+    out += lines;
   }
   return out;
 }

@@ -4,7 +4,8 @@ namespace penstock {
 
 Result<std::vector<Tensor>> SequentialStep::Run() {
   Status status = Begin();
-  if (status.ok()) status = request_.trace == nullptr ? RunNodes<false>() : RunNodes<true>();
+  const bool watched = request_.trace != nullptr || request_.progress != nullptr;
+  if (status.ok()) status = watched ? RunNodes<true>() : RunNodes<false>();
   if (!status.ok()) {
     ClearAll();
     return status;
@@ -12,7 +13,8 @@ Result<std::vector<Tensor>> SequentialStep::Run() {
   return TakeResults();
 }
 
-template <bool kTraced>
+// The loop that nobody watches is the one that counts: it has no test for watchers.
+template <bool kWatched>
 Status SequentialStep::RunNodes() {
   Tensor* const slots = state_->slots.data();
   Tensor* const* const inputs = state_->inputs.data();
@@ -20,12 +22,18 @@ Status SequentialStep::RunNodes() {
   KernelContextBuilder builder(&resources_);
   std::vector<Tensor*> pointers;
   TraceEvent event;
-  if constexpr (kTraced) event.thread = Trace::ThreadNumber();
+  [[maybe_unused]] Trace* const trace = request_.trace;
+  [[maybe_unused]] StepProgress* const progress = request_.progress;
+  [[maybe_unused]] int64_t ended = 0;
+  if constexpr (kWatched) event.thread = Trace::ThreadNumber();
   for (const PlanNode& node : plan_.nodes_) {
     if (cancellation != nullptr && cancellation->IsCancelled())
       return FailedNode(node, cancellation->status());
-    if constexpr (kTraced) event.started = event.queued = Trace::Now();
-    if (!kTraced && node.kernel == nullptr) continue;  // its place in the order is all it is for
+    if constexpr (kWatched) {
+      if (trace != nullptr) event.started = event.queued = Trace::Now();
+      if (progress != nullptr) progress->NodeStarted(node.id);
+    }
+    if (!kWatched && node.kernel == nullptr) continue;  // its place in the order is all it is for
     builder.Inputs(inputs + node.first_input, node.num_inputs)
         .Outputs(slots + node.first_output, node.num_outputs, node.placed)
         .Settled(node.settled < 0 ? nullptr : &plan_.settled_shapes_[node.settled])
@@ -37,15 +45,18 @@ Status SequentialStep::RunNodes() {
       }
       builder.Inputs(pointers.data(), node.num_inputs).LastUse(0);
     }
-    if (!kTraced || node.kernel != nullptr) {
+    if (!kWatched || node.kernel != nullptr) {
       if (Status status = node.kernel->Compute(builder.context()); !status.ok()) [[unlikely]]
         return FailedNode(node, status);
     }
-    if constexpr (kTraced) {
-      event.ended = Trace::Now();
-      event.node = node.id;
-      event.bytes = OutputBytes(node, slots + node.first_output);
-      request_.trace->Add(event);
+    if constexpr (kWatched) {
+      if (trace != nullptr) {
+        event.ended = Trace::Now();
+        event.node = node.id;
+        event.bytes = OutputBytes(node, slots + node.first_output);
+        trace->Add(event);
+      }
+      if (progress != nullptr) progress->NodesEnded(++ended);
     }
     if (node.reads_refs) state_->read.clear();
     for (int32_t i = 0; i < node.num_clear; ++i)

@@ -14,7 +14,7 @@ class SequentialStep : private StepBase {
   Result<std::vector<Tensor>> Run();
 
  private:
-  template <bool kTraced>
+  template <bool kWatched>
   Status RunNodes();
 };
 

@@ -7,6 +7,7 @@
 
 #include "penstock/core/cancellation.h"
 #include "penstock/execute/plan.h"
+#include "penstock/execute/step_progress.h"
 #include "penstock/execute/trace.h"
 
 namespace penstock {
@@ -21,7 +22,8 @@ struct StepRequest {
   Rendezvous* rendezvous = nullptr;
   int64_t step_id = 0;
   int32_t call_depth = 0;
-  Trace* trace = nullptr;  // null: not traced
+  Trace* trace = nullptr;            // null: not traced
+  StepProgress* progress = nullptr;  // null: not kept
 };
 using StepDone = std::function<void(Result<std::vector<Tensor>>)>;
 

@@ -38,12 +38,13 @@ Status CheckName(std::string_view name) {
 // Where the back edge of a loop arrives: its source is made after it.
 bool IsMerge(const OpInfo& op) { return op.def.name.ends_with("Merge"); }
 
-// The shape that the maker of a resource declares for the value behind it: a source with an
-// attribute "shape".
+// The shape that the maker of a resource declares for the value behind it: a source of state with
+// an attribute "shape". That of a Placeholder is the shape of the handle itself.
 const Shape* HandleShape(const Graph& graph, OutputRef ref) {
   for (int depth = 0; depth < 16; ++depth) {
     const Node& node = graph.node(ref.node);
     if (node.inputs.empty()) {
+      if (!node.op->def.is_stateful) return nullptr;
       const AttrValue* shape = FindAttr(node.attrs, "shape");
       return shape == nullptr ? nullptr : shape->Get<Shape>();
     }

@@ -44,18 +44,12 @@
   F(Pad) \
   F(MatrixDiag) \
   F(ControlFlow) \
+  F(SendRecv) \
   F(QueueMakers) \
   F(QueueOps) \
   F(Barrier) \
   F(Stage) \
   F(MapStage) \
-  F(TensorArray) \
-  F(Stacks) \
-  F(TensorList) \
-  F(TensorListJoin) \
-  F(TensorListConcat) \
-  F(TableMakers) \
-  F(TableLookup) \
   F(StateScatter) \
   F(StateSlice) \
   F(ResourceGather) \
@@ -63,6 +57,13 @@
   F(Accumulators) \
   F(SparseAccumulators) \
   F(Mutexes) \
+  F(TensorArray) \
+  F(Stacks) \
+  F(TensorList) \
+  F(TensorListJoin) \
+  F(TensorListConcat) \
+  F(TableMakers) \
+  F(TableLookup) \
   F(Functional) \
   F(Optional)
 // clang-format on

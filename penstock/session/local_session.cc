@@ -10,7 +10,10 @@
 #include "penstock/session/deadline_timer.h"
 #include "penstock/session/evaluate.h"
 #include "penstock/session/function_runtime.h"
+#include "penstock/session/partial_run.h"
 #include "penstock/session/session.h"
+#include "penstock/session/stall_watch.h"
+#include "penstock/session/step_table.h"
 
 namespace penstock {
 namespace {
@@ -18,7 +21,34 @@ namespace {
 // A compiled signature.
 struct Callable {
   std::unique_ptr<Plan> plan;
+  std::string what;        // for dumps
+  bool exchanges = false;  // some node sends or receives
 };
+
+bool Exchanges(const Graph& graph) {
+  for (NodeId id = 0; id < graph.num_nodes(); ++id) {
+    if (!graph.IsLive(id)) continue;
+    const std::string& op = graph.node(id).op_name();
+    if (op == "_Send" || op == "_Recv" || op == "_HostSend" || op == "_HostRecv") return true;
+  }
+  return false;
+}
+
+// "fetches y:0, z:0; targets init". Made while the graph may be read.
+std::string DescribeSpec(const Graph& graph, const CallableSpec& spec) {
+  constexpr size_t kNamesShown = 8;
+  std::string out;
+  auto list = [&](std::string_view what, size_t count, auto name) {
+    if (count == 0) return;
+    out += std::string(out.empty() ? "" : "; ") + std::string(what);
+    for (size_t i = 0; i < std::min(count, kNamesShown); ++i)
+      out += (i == 0 ? " " : ", ") + name(i);
+    if (count > kNamesShown) out += Format(" and {} more", count - kNamesShown);
+  };
+  list("fetches", spec.fetches.size(), [&](size_t i) { return graph.NameOf(spec.fetches[i]); });
+  list("targets", spec.targets.size(), [&](size_t i) { return graph.node(spec.targets[i]).name; });
+  return out;
+}
 
 bool SameSpec(const CallableSpec& a, const CallableSpec& b) {
   return a.feeds == b.feeds && a.fetches == b.fetches && a.targets == b.targets;
@@ -44,7 +74,12 @@ class LocalSession final : public SessionBackend {
                                           : MakeCpuDevice({.threads = options.threads,
                                                            .memory_limit = options.memory_limit})),
         state_(options.state != nullptr ? options.state : std::make_shared<StateRegistry>()),
-        functions_(graph, MakeCompileOptions(), device_) {}
+        functions_(graph, MakeCompileOptions(), device_),
+        stall_watch_(options.stall_report_after.count() > 0 ? options.stall_report_after
+                                                            : StallLimitFromEnvironment(),
+                     {&steps_}, [this] { return DebugString(); }) {
+    if (stall_watch_.on()) steps_.OnAdd([this] { stall_watch_.StepAdded(); });
+  }
 
   ~LocalSession() override { (void)Close(); }
 
@@ -66,7 +101,7 @@ class LocalSession final : public SessionBackend {
       if (it == handles_.end()) return NotFound("there is no callable with handle {}", handle);
       callable = it->second;
     }
-    return RunPlan(*callable->plan, feeds, options, metadata);
+    return RunPlan(*callable, feeds, options, metadata);
   }
 
   Status ReleaseCallable(CallableHandle handle) override {
@@ -78,7 +113,21 @@ class LocalSession final : public SessionBackend {
   Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds,
                                   const RunOptions& options, RunMetadata* metadata) override {
     TRY_ASSIGN(const std::shared_ptr<Callable> callable, FindOrCompile(spec));
-    return RunPlan(*callable->plan, feeds, options, metadata);
+    return RunPlan(*callable, feeds, options, metadata);
+  }
+
+  Result<PartialRunHandle> PartialRunSetup(const CallableSpec& spec) override;
+  Result<std::vector<Tensor>> PartialRun(PartialRunHandle handle,
+                                         std::span<const std::pair<OutputRef, Tensor>> feeds,
+                                         std::span<const OutputRef> fetches,
+                                         const RunOptions& options) override;
+  Status PartialRunAbandon(PartialRunHandle handle) override {
+    return partial_runs_.Abandon(handle, Cancelled("the partial run was abandoned"));
+  }
+
+  std::string DebugString() const override {
+    return "steps in flight:\n" + steps_.DebugString() + "partial runs:\n" +
+           partial_runs_.DebugString() + "state:\n" + state_->DebugString();
   }
 
   Status Reset(std::span<const std::string> containers) override {
@@ -88,12 +137,10 @@ class LocalSession final : public SessionBackend {
   }
 
   Status Close() override {
-    MutexLock lock(steps_mu_);
-    closed_ = true;
-    for (Cancellation* step : steps_) {
-      step->Cancel(Cancelled("Step was cancelled by an explicit call to `Session::Close()`."));
-    }
-    while (!steps_.empty()) no_steps_.Wait(steps_mu_);
+    const Status why = Cancelled("Step was cancelled by an explicit call to `Session::Close()`.");
+    steps_.Close(why);
+    partial_runs_.Close(why);
+    steps_.WaitUntilEmpty();
     return OkStatus();
   }
 
@@ -137,14 +184,21 @@ class LocalSession final : public SessionBackend {
     }
     TRY(CheckSpec(spec));
     functions_.Refresh();
-    TRY_ASSIGN(Compiled compiled,
-               Compile(graph_, {spec.feeds, spec.fetches, spec.targets}, MakeCompileOptions()));
     auto callable = std::make_shared<Callable>();
-    TRY_ASSIGN(callable->plan, Plan::Make(std::move(compiled.graph), std::move(compiled.schedule),
-                                          StandardKernels(), device_));
+    TRY_ASSIGN(callable->plan,
+               MakePlan(graph_, {spec.feeds, spec.fetches, spec.targets}, MakeCompileOptions()));
+    callable->what = DescribeSpec(graph_, spec);
+    callable->exchanges = Exchanges(callable->plan->graph());
     std::unique_lock lock(mu_);
     cache_.emplace(hash, std::pair(spec, callable));
     return callable;
+  }
+
+  Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const CompileRequest& request,
+                                         const CompileOptions& options) {
+    TRY_ASSIGN(Compiled compiled, Compile(graph, request, options));
+    return Plan::Make(std::move(compiled.graph), std::move(compiled.schedule), StandardKernels(),
+                      device_);
   }
 
   static Status CheckFeeds(const Plan& plan, std::span<const Tensor> feeds) {
@@ -175,11 +229,28 @@ class LocalSession final : public SessionBackend {
                            wanted.shape, feed.dtype(), feed.shape());
   }
 
-  Result<std::vector<Tensor>> RunPlan(Plan& plan, std::span<const Tensor> feeds,
+  // What every step of this session gets.
+  StepRequest MakeRequest() {
+    StepRequest request;
+    request.state = state_.get();
+    request.functions = &functions_;
+    request.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+    return request;
+  }
+
+  Result<std::vector<Tensor>> RunPlan(const Callable& callable, std::span<const Tensor> feeds,
                                       const RunOptions& options, RunMetadata* metadata) {
+    Plan& plan = *callable.plan;
     TRY(CheckFeeds(plan, feeds));
-    Cancellation cancellation;
-    TRY(AddStep(&cancellation));
+    StepRequest request = MakeRequest();
+    ActiveStep step;
+    step.id = request.step_id;
+    step.plan = &plan;
+    step.what = callable.what;
+    // Counting slows a sequence of cheap nodes, which cannot wait anyway.
+    step.counted = !plan.schedule().sequential || stall_watch_.on();
+    TRY(steps_.Add(&step));
+    Cancellation& cancellation = step.cancellation;
     Cancellation::Token token = 0;
     if (options.cancellation != nullptr) {
       token = options.cancellation->Register(
@@ -195,35 +266,23 @@ class LocalSession final : public SessionBackend {
           });
     }
     Trace trace;
-    StepRequest request;
+    const std::unique_ptr<Rendezvous> rendezvous =
+        callable.exchanges ? MakeLocalRendezvous() : nullptr;
     request.args = feeds;
+    request.rendezvous = rendezvous.get();
     request.cancellation = &cancellation;
-    request.state = state_.get();
-    request.functions = &functions_;
-    request.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
     request.trace = options.trace ? &trace : nullptr;
+    request.progress = step.counted ? &step.progress : nullptr;
     Result<std::vector<Tensor>> results = RunStep(plan, request);
     if (alarm != 0) timer_.Remove(alarm);
     if (options.cancellation != nullptr && token != 0)
       options.cancellation->DeregisterAndWait(token);
-    RemoveStep(&cancellation);
+    steps_.Remove(&step);
     if (options.trace && metadata != nullptr) {
       metadata->chrome_trace = trace.ToChromeJson(plan.graph(), device_->name());
       metadata->step_stats = trace.ToStepStats(plan.graph(), device_->name());
     }
     return results;
-  }
-
-  Status AddStep(Cancellation* step) {
-    MutexLock lock(steps_mu_);
-    if (closed_) return FailedPrecondition("the session is closed");
-    steps_.push_back(step);
-    return OkStatus();
-  }
-  void RemoveStep(Cancellation* step) {
-    MutexLock lock(steps_mu_);
-    steps_.erase(std::find(steps_.begin(), steps_.end(), step));
-    if (steps_.empty() && closed_) no_steps_.NotifyAll();
   }
 
   const Graph& graph_;
@@ -239,11 +298,44 @@ class LocalSession final : public SessionBackend {
   std::unordered_map<CallableHandle, std::shared_ptr<Callable>> handles_;
   CallableHandle next_handle_ = 0;
 
-  Mutex steps_mu_;
-  CondVar no_steps_;
-  std::vector<Cancellation*> steps_ GUARDED_BY(steps_mu_);  // in flight
-  bool closed_ GUARDED_BY(steps_mu_) = false;
+  StepTable steps_;
+  PartialRunTable partial_runs_;
+  StallWatch stall_watch_;  // last: it looks at the rest
 };
+
+Result<PartialRunHandle> LocalSession::PartialRunSetup(const CallableSpec& spec) {
+  TRY(CheckSpec(spec));
+  CompileRequest wanted{spec.feeds, {}, spec.targets};
+  for (const OutputRef& ref : spec.fetches) {
+    // Each fetch is taken once, however often it was named.
+    if (std::find(wanted.fetches.begin(), wanted.fetches.end(), ref) == wanted.fetches.end())
+      wanted.fetches.push_back(ref);
+  }
+  TRY_ASSIGN(PartialGraph partial, MakePartialGraph(graph_, wanted, device_->name()));
+  // A node that was fused with others would wait for feeds that its own value does not need.
+  functions_.Refresh();
+  CompileOptions options = MakeCompileOptions();
+  options.disabled_passes.push_back("fuse");
+  TRY_ASSIGN(std::unique_ptr<Plan> plan,
+             MakePlan(partial.graph, {{}, {}, partial.targets}, options));
+  partial.graph = Graph(graph_.registry());  // the plan has what it needs
+  const StepRequest request = MakeRequest();
+  auto run = std::make_shared<OpenPartialRun>(std::move(partial), std::move(plan),
+                                              DescribeSpec(graph_, spec), request.step_id);
+  TRY_ASSIGN(const PartialRunHandle handle, partial_runs_.Add(run));
+  run->Start(request);
+  return handle;
+}
+
+Result<std::vector<Tensor>> LocalSession::PartialRun(
+    PartialRunHandle handle, std::span<const std::pair<OutputRef, Tensor>> feeds,
+    std::span<const OutputRef> fetches, const RunOptions& options) {
+  TRY_ASSIGN(const std::shared_ptr<OpenPartialRun> run, partial_runs_.Find(handle));
+  bool ended = false;
+  Result<std::vector<Tensor>> values = run->Run(feeds, fetches, options, &steps_, &ended);
+  if (ended) partial_runs_.Remove(handle);
+  return values;
+}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/core/cancellation.h"
@@ -33,6 +34,9 @@ struct RunMetadata {
 // A signature that was compiled once: feeds are positional.
 using CallableHandle = int64_t;
 
+// A step that is fed and fetched in pieces.
+using PartialRunHandle = int64_t;
+
 struct CallableSpec {
   std::vector<OutputRef> feeds;
   std::vector<OutputRef> fetches;
@@ -55,6 +59,23 @@ class SessionBackend {
   // The same for any combination of feeds, fetches and targets; signatures are cached.
   virtual Result<std::vector<Tensor>> Run(const CallableSpec& spec, std::span<const Tensor> feeds,
                                           const RunOptions& options, RunMetadata* metadata) = 0;
+
+  // Starts a step that gets its feeds and gives its fetches by calls of PartialRun, in any order;
+  // each node runs once, as soon as it can.
+  virtual Result<PartialRunHandle> PartialRunSetup(const CallableSpec& spec) = 0;
+  // Gives some of the feeds, then waits for some of the fetches and returns them in this order. The
+  // call that uses the last feed or fetch waits for the whole step. Then, and when the step fails,
+  // the handle is gone. InvalidArgument, and the step goes on, for what was not in the setup, was
+  // used before, or depends on feeds that have not been given.
+  virtual Result<std::vector<Tensor>> PartialRun(
+      PartialRunHandle handle, std::span<const std::pair<OutputRef, Tensor>> feeds,
+      std::span<const OutputRef> fetches, const RunOptions& options) = 0;
+  // Cancels the step and forgets the handle.
+  virtual Status PartialRunAbandon(PartialRunHandle handle) = 0;
+
+  // For a person: the steps in flight with the nodes that wait, the partial runs that are open, and
+  // the state by container with its bytes.
+  virtual std::string DebugString() const = 0;
   // Drops the state in these containers, or in the default one when none is named. Steps in flight
   // go on with what they hold, or fail.
   virtual Status Reset(std::span<const std::string> containers) = 0;
@@ -68,6 +89,9 @@ struct LocalSessionOptions {
   std::vector<std::string> disabled_passes;  // see CompileOptions
   int threads = 0;                           // of a device of its own; 0: the budget of the process
   int64_t memory_limit = 0;                  // bytes of a device of its own; 0: none
+  // DebugString goes to the log when a step makes no progress for so long; 0: as
+  // PENSTOCK_STALL_REPORT_MS says, or never.
+  std::chrono::milliseconds stall_report_after{0};
 };
 
 // Runs `graph` in this process. REQUIRES: the graph outlives the session, and nodes are not added

@@ -160,6 +160,17 @@ TEST_F(StateRulesTest, ForgedHandlesAreRefused) {
   ExpectError(Run({read}, {}, {{p, Tensor::Scalar(1.f)}}), Code::kInvalidArgument, "must be");
 }
 
+// A placeholder says what shape the handle has, not the value behind it.
+TEST_F(StateRulesTest, AFedHandleIsAScalarWhateverItPointsAt) {
+  Give(Handle({2}), Floats({1, 2}));
+  const Expr p = Source("Placeholder", {{"dtype", DType::kResource}, {"shape", Shape()}});
+  const Expr read = Read(p);
+  EXPECT_FALSE(read.shape().has_rank());
+  const Result<std::vector<Tensor>> got = Run({read}, {}, {{p, HandleOf("", "h")}});
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_EQ((*got)[0].ToString(), "float [2] {1, 2}");
+}
+
 TEST_F(StateRulesTest, SharedStateOutlivesASessionAndPrivateStateDoesNot) {
   const Expr h = Handle({2});
   Give(h, Floats({1, 2}));
