@@ -59,6 +59,15 @@ Output<T> While(C cond, B body, const Output<T>& initial, CallSite site = CallSi
   auto step = [&](Output<T> value) { return std::tuple<Output<T>>(body(value)); };
   return std::get<0>(While(cond, step, std::tuple<Output<T>>(initial), site));
 }
+// Of several, one by one in place of a tuple. Errors cite the line of the first.
+template <class C, class B, class T, class U, class... Ts>
+std::tuple<Output<T>, Output<U>, Output<Ts>...> While(C cond, B body, const Output<T>& first,
+                                                      const Output<U>& second,
+                                                      const Output<Ts>&... others) {
+  const CallSite site = first.graph().node(first.ref().node).site;
+  return While(cond, body,
+               std::tuple<Output<T>, Output<U>, Output<Ts>...>(first, second, others...), site);
+}
 
 namespace client_internal {
 // The extent of axis 0: a constant where it is known. Throws for a scalar.

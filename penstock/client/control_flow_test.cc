@@ -164,7 +164,7 @@ TEST(While, RepeatsItsBody) {
   const auto [i, sum] =
       While([&](Output<int32_t> i, Output<float>) { return i < n; },
             [&](Output<int32_t> i, Output<float> sum) { return std::tuple(i + 1, sum + x); },
-            std::tuple(Constant<int32_t>(g, 0), Constant(g, 0.f)));
+            Constant<int32_t>(g, 0), Constant(g, 0.f));
   Session session(g);
   EXPECT_EQ(session.Run({{n, 10}, {x, 2.f}}, sum)[0], 20);
   EXPECT_EQ(session.Run({{n, 0}, {x, 2.f}}, sum)[0], 0);
@@ -215,6 +215,42 @@ TEST(Fold, GoesOverRows) {
   EXPECT_THROW(Fold([](Output<float> a, Output<float> b) { return a + b; }, Constant(g, 1.f),
                     Constant(g, 1.f)),
                Error);
+}
+
+TEST(Map, StacksWhatTheLambdaMakesOfRows) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1, 2});
+  const auto scale = Constant(g, 10.f);
+  const auto y = Map([&](Output<float> row) { return Sum(row, {0}) * scale; }, x);
+  Session session(g);
+  EXPECT_EQ(session.Run({{x, Array<float>({3, 2}, {1, 2, 3, 4, 5, 6})}}, y).ToVector(),
+            (Floats{30, 70, 110}));
+  EXPECT_EQ(session.Run({{x, Array<float>({0, 2}, {})}}, y).size(), 0);
+  // To another type, of a known number of rows.
+  const auto z = Map([](Output<float> v) { return Cast<int32_t>(v); },
+                     Constant(g, Array<float>(Floats{1.5f, 2.5f})));
+  EXPECT_EQ(z.shape(), (Shape{2}));
+  EXPECT_EQ(session.Run(z).ToVector(), (std::vector<int32_t>{1, 2}));
+}
+
+TEST(Scan, KeepsWhatFoldGoesThrough) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1});
+  const auto y =
+      Scan([](Output<float> sum, Output<float> v) { return sum + v; }, x, Constant(g, 100.f));
+  Session session(g);
+  EXPECT_EQ(session.Run({{x, Floats{1, 2, 3}}}, y).ToVector(), (Floats{101, 103, 106}));
+}
+
+// A list that is set element by element is not copied each time: this would be minutes.
+TEST(Map, OfManyRows) {
+  Graph g;
+  const auto x = Placeholder<float>(g, {-1});
+  const auto y = Map([](Output<float> v) { return v + 1.f; }, x);
+  Session session(g);
+  const auto out = session.Run({{x, Floats(50'000, 1.f)}}, y);
+  EXPECT_EQ(out.size(), 50'000);
+  EXPECT_EQ(out[49'999], 2);
 }
 
 }  // namespace

@@ -141,7 +141,10 @@ class Inliner {
   Status AddBegin(Placement& place) {
     std::vector<NodeId> waits = place.call.control_inputs;
     if (!place.body.effects.empty() || has_control_flow_) {
-      for (const OutputRef& input : place.call.inputs) waits.push_back(input.node);
+      for (const OutputRef& input : place.call.inputs) {
+        TRY_ASSIGN(const NodeId source, Awaited(input, place));
+        waits.push_back(source);
+      }
     }
     std::sort(waits.begin(), waits.end());
     waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
@@ -152,6 +155,17 @@ class Inliner {
                                             .device = place.call.device,
                                             .site = place.call.site}));
     return OkStatus();
+  }
+
+  // The node to wait for when `input` must be there. A Switch has run whichever way it went: what
+  // tells is an Identity of the one output.
+  Result<NodeId> Awaited(OutputRef input, const Placement& place) {
+    if (!has_control_flow_ || graph_.output(input).is_ref) return input.node;
+    return graph_.AddNode({.op = "Identity",
+                           .name = place.call.name + "/input",
+                           .inputs = {input},
+                           .device = place.call.device,
+                           .site = place.call.site});
   }
 
   void MoveBody(Placement& place) {

@@ -124,5 +124,26 @@ TEST_F(Inline, ATargetIsTheEndOfItsBody) {
   EXPECT_EQ(graph.node(graph.collections["targets"][0]).name, "b");
 }
 
+// Nothing of a body may run, or be there, where the call would not run.
+TEST_F(Inline, InABranchConstantsBelongToIt) {
+  AddFunction(
+      graph, MakeFunction("one", {{"x"}}, {{"y", DType::kFloat, "add:z:0"}},
+                          {ConstNode("c", Tensor::Scalar(1.f)), ConstNode("d", Tensor::Scalar(2.f)),
+                           MakeNode("add", "AddV2", {"c:output:0", "d:output:0"}, kFloat)}));
+  Start("x = Placeholder(shape=[2]); p = Placeholder(dtype=bool); s = Switch(x, p)");
+  Call("one", "o", {"s"});
+  ASSERT_TRUE(AddTextGraph("n = Neg(o)", &graph).ok());
+  EXPECT_EQ(Inlined(),
+            "x = Placeholder()\n"
+            "p = Placeholder()\n"
+            "s = Switch(x, p)\n"
+            "n = Neg(o/add)\n"
+            "o/input = Identity(s)\n"
+            "o/begin = NoOp(^o/input)\n"
+            "o/c = float [] {1} (^o/begin)\n"
+            "o/d = float [] {2} (^o/begin)\n"
+            "o/add = AddV2(o/c, o/d)\n");
+}
+
 }  // namespace
 }  // namespace penstock

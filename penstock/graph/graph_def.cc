@@ -294,8 +294,10 @@ class Importer {
     const OpDef& def = op != nullptr ? op->def : functions.find(spec.op)->second->signature;
     for (const ArgDef& arg : def.outputs) {
       const bool is_typed = !arg.type_list_attr.empty();
-      const AttrValue* value =
-          FindAttr(spec.attrs, is_typed ? arg.type_list_attr : arg.number_attr);
+      const std::string& length = is_typed ? arg.type_list_attr : arg.number_attr;
+      const AttrValue* value = FindAttr(spec.attrs, length);
+      if (const AttrDef* attr = def.FindAttr(length); value == nullptr && attr != nullptr)
+        value = attr->default_value ? &*attr->default_value : nullptr;
       if (value == nullptr) continue;
       if (const auto* count = value->Get<int64_t>()) {
         TRY(budget_.Charge(*count, sizeof(OutputInfo)));

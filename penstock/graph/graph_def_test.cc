@@ -243,8 +243,8 @@ TEST(GraphDef, RefusesMalformedGraphs) {
        "GraphDef disallows consumer version 2474."},
       // Functions.
       {"library { function { } }", Code::kInvalidArgument, "no name"},
-      {"library { function { signature { name: 'f' } } } " + Node("n", "f", {}),
-       Code::kNotFound, "op type PartitionedCall is not registered"},
+      {x + "library { function { signature { name: 'f' } } } " + Node("n", "f", {"x"}),
+       Code::kInvalidArgument, "takes 0 inputs, got 1"},
   };
   for (const Bad& row : rows) {
     const Status status = Read(row.text).status();

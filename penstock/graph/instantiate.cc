@@ -15,6 +15,8 @@ namespace {
 
 // Values nested deeper than this inside attributes are an attack, not a program.
 constexpr int kMaxNesting = 16;
+// An attribute of a few bytes can ask for millions of arguments.
+constexpr size_t kMaxArguments = 1 << 16;
 
 // `value` with each placeholder replaced by the attribute that it names.
 Result<AttrValue> Substitute(const AttrValue& value, const AttrMap& attrs, int depth = 0) {
@@ -45,6 +47,15 @@ Result<AttrValue> Substitute(const AttrValue& value, const AttrMap& attrs, int d
     return AttrValue(std::move(to));
   }
   return value;
+}
+
+// Fills in defaults. There are no inputs to tell what else was left out.
+Status CompleteFunctionAttrs(const OpDef& signature, AttrMap* attrs) {
+  for (const AttrDef& attr : signature.attrs) {
+    if (!attr.default_value && FindAttr(*attrs, attr.name) == nullptr)
+      return InvalidArgument("attribute {} of kind {} is missing", attr.name, attr.kind);
+  }
+  return CompleteAttrs(signature, {}, attrs);
 }
 
 // A node's input as a FunctionDef spells it: "arg", "arg:0", "node:output_arg", "node:output_arg:0"
@@ -105,6 +116,9 @@ class Builder {
 
   Result<FunctionBody> Build() {
     TRY_ASSIGN(const NodeTypes types, FunctionTypes(function_, attrs_));
+    if (types.inputs.size() + types.outputs.size() > kMaxArguments)
+      return InvalidArgument("{} arguments and {} results are too many", types.inputs.size(),
+                             types.outputs.size());
     TRY(AddArgs(types));
     TRY_ASSIGN(const std::vector<int32_t> order, Order());
     for (const int32_t i : order) {
@@ -266,18 +280,19 @@ class Builder {
       TRY_ASSIGN(const std::vector<OutputRef> refs, Resolve(text));
       spec.inputs.insert(spec.inputs.end(), refs.begin(), refs.end());
     }
-    const AttrMap attrs = spec.attrs;
     TRY_ASSIGN(const NodeId id, graph().AddNode(std::move(spec)));
     graph().node(id).extra = from.extra;
-    const auto called = std::as_const(graph()).library().functions.find(from.op);
-    if (graph().registry().Find(from.op) == nullptr &&
-        called != std::as_const(graph()).library().functions.end()) {
-      Call call{called->second->signature, attrs};
-      (void)CompleteAttrs(call.signature, {}, &call.attrs);
-      calls_.emplace(id, std::make_unique<Call>(std::move(call)));
-    }
+    if (graph().registry().Find(from.op) == nullptr) NoteCall(id);
     for (const auto& [index, text] : open) open_inputs_.push_back({id, index, std::string(text)});
     return OkStatus();
+  }
+
+  // The node's op was a function, and others name its outputs as the function does.
+  void NoteCall(NodeId id) {
+    const FunctionName* called = CalledFunctions(graph().node(id).attrs)[0];
+    const auto& functions = std::as_const(graph()).library().functions;
+    calls_.emplace(id, std::make_unique<Call>(
+                           Call{functions.find(called->name)->second->signature, called->attrs}));
   }
 
   Result<NodeId> ControlNode(std::string_view name) {
@@ -386,7 +401,7 @@ Result<const Function*> FindFunction(const FunctionLibrary& library, std::string
 
 Result<NodeTypes> FunctionTypes(const Function& function, const AttrMap& attrs) {
   AttrMap complete = attrs;
-  TRY(CompleteAttrs(function.signature, {}, &complete));
+  TRY(CompleteFunctionAttrs(function.signature, &complete));
   return ExpandTypes(function.signature, complete);
 }
 
@@ -394,7 +409,7 @@ Result<FunctionBody> Instantiate(const FunctionLibrary& library, const FunctionN
                                  const OpRegistry& registry) {
   TRY_ASSIGN(const Function* function, FindFunction(library, name.name));
   AttrMap attrs = name.attrs;
-  Status status = CompleteAttrs(function->signature, {}, &attrs);
+  Status status = CompleteFunctionAttrs(function->signature, &attrs);
   if (status.ok()) {
     Result<FunctionBody> body = Builder(library, *function, std::move(attrs), registry).Build();
     if (body.ok()) return body;

@@ -124,7 +124,9 @@ Result<RunnableFunction*> FunctionRuntime::Find(const FunctionName& function) {
       if (RunnableFunction* found = FindCompiled(function)) return found;
       library = library_;
     }
-    if (attempt > 0 || library->functions.contains(function.name)) break;
+    if (library->functions.contains(function.name)) break;
+    if (attempt > 0)
+      return InvalidArgument("function {} is not in the library", Printable(function.name));
     Refresh();  // it may have been added after the step was compiled
   }
   TRY_ASSIGN(std::unique_ptr<RunnableFunction> made, MakeFunction(*library, function));

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "penstock/device/state.h"
+#include "penstock/device/device.h"
 #include "penstock/graph/scope.h"
 #include "penstock/graph/testing/functions.h"
 #include "penstock/session/session.h"
@@ -281,6 +281,26 @@ TEST_P(FunctionTest, IfRunsOneBranch) {
   EXPECT_EQ(p.Read(), "float [] {320}");
 }
 
+TEST_P(FunctionTest, CallsBelongToTheirBranch) {
+  Counter p;
+  AddFunction(p.graph, MakeFunction("seven", {{"x"}}, {{"y", DType::kFloat, "c:output:0"}},
+                                    {ConstNode("c", Tensor::Scalar(7.f))}));
+  for (const bool taken : {true, false}) {
+    const OutputRef x = p.Const(Tensor::Scalar(5.f));
+    const NodeId flow = p.Add({.op = "Switch", .inputs = {x, p.Const(Tensor::Scalar(taken))}});
+    const NodeId yes = p.Add({.op = "Identity", .inputs = {{flow, 1}}});
+    const NodeId seven = p.Call("PartitionedCall", {{flow, 0}}, "seven");
+    const NodeId call = p.Call("StatefulPartitionedCall", {p.v}, "written", {});
+    p.graph.AddControlInput(call, yes);
+    const NodeId both = p.Add({.op = "Merge", .inputs = {{seven, 0}, {yes, 0}}});
+    const NodeId after = p.Add({.op = "Identity", .inputs = {{both, 0}}});
+    Result<Tensors> out = p.Run({{after, 0}}, {call});
+    ASSERT_TRUE(out.ok()) << out.status().ToString();
+    EXPECT_EQ((*out)[0].scalar<float>(), taken ? 5 : 7);
+    EXPECT_EQ(p.Read(), "float [] {30}");  // by the branch that was taken, the first time
+  }
+}
+
 TEST_P(FunctionTest, CaseTakesTheLastWhenThereIsNone) {
   Program p;
   AddFunction(p.graph, AddOne());
@@ -305,6 +325,36 @@ TEST_P(FunctionTest, WhileCounts) {
   EXPECT_EQ(p.Value({p.While({many}, "below", "next"), 0}), "int32 [] {200000}");
   // The constant that the loop began with is as it was.
   EXPECT_EQ(p.Value(zero), "int32 [] {0}");
+}
+
+TEST_P(FunctionTest, WhileUpdatesItsValuesInPlace) {
+  Program p;
+  constexpr int64_t kElements = 1 << 20;
+  AddCounter(p.graph, 50);
+  AddFunction(p.graph, AddOne());
+  const std::vector<TestArg> both{{"i", DType::kInt32}, {"x"}};
+  AddFunction(p.graph, MakeFunction("test", both, {{"r", DType::kBool, "b:r:0"}},
+                                    {MakeNode("b", "below", {"i"})}));
+  AddFunction(
+      p.graph,
+      MakeFunction("step", both, {{"i2", DType::kInt32, "n:r:0"}, {"x2", DType::kFloat, "a:y:0"}},
+                   {MakeNode("n", "next", {"i"}), MakeNode("a", "add_one", {"x"})}));
+  const OutputRef x{p.Add({.op = "Placeholder", .attrs = {{"dtype", DType::kFloat}}}), 0};
+  const NodeId loop = p.While({p.Const(Tensor::Scalar(0)), x}, "test", "step");
+  LocalSessionOptions options;
+  options.device = MakeCpuDevice();
+  if (!inlines) options.disabled_passes = {"inline"};
+  p.session = MakeLocalSession(p.graph, options);
+  const Tensor zeros = [] {
+    Tensor made(DType::kFloat, Shape{kElements});
+    for (float& value : made.mutable_values<float>()) value = 0;
+    return made;
+  }();
+  Result<Tensors> out = p.session->Run({{x}, {{loop, 1}}, {}}, {&zeros, 1}, {}, nullptr);
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ((*out)[0].data<float>()[kElements - 1], 50);
+  EXPECT_EQ(zeros.data<float>()[0], 0);
+  EXPECT_LT(options.device->allocator()->stats().peak_bytes, kElements * 4 * 3 / 2);
 }
 
 TEST_P(FunctionTest, ForCounts) {

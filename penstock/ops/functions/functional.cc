@@ -1,9 +1,9 @@
-#include "penstock/ops/functional.h"
+#include "penstock/ops/functions/functional.h"
 
 #include <algorithm>
 
-#include "penstock/ops/called_function.h"
-#include "penstock/ops/function_loop.h"
+#include "penstock/ops/functions/called_function.h"
+#include "penstock/ops/functions/function_loop.h"
 
 namespace penstock::ops {
 namespace {

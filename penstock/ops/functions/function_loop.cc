@@ -1,6 +1,6 @@
-#include "penstock/ops/function_loop.h"
+#include "penstock/ops/functions/function_loop.h"
 
-#include "penstock/ops/called_function.h"
+#include "penstock/ops/functions/called_function.h"
 
 namespace penstock {
 

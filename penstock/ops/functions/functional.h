@@ -28,6 +28,10 @@ struct PartitionedCall {
                                      Field{"config_proto", &PartitionedCall::config_proto},
                                      Field{"executor_type", &PartitionedCall::executor_type}};
 
+  // The node does not say; only the function would.
+  Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
+    return std::vector<Shape>();
+  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
@@ -47,6 +51,10 @@ struct StatefulPartitionedCall {
       Field{"config_proto", &StatefulPartitionedCall::config_proto},
       Field{"executor_type", &StatefulPartitionedCall::executor_type}};
 
+  // The node does not say; only the function would.
+  Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
+    return std::vector<Shape>();
+  }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 
@@ -128,6 +136,7 @@ struct Case {
 // Repeats `body` on the values while `cond` of them is true.
 struct StatelessWhile {
   static constexpr auto kName = "StatelessWhile";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName cond;
@@ -147,6 +156,7 @@ struct StatelessWhile {
 
 struct While {
   static constexpr auto kName = "While";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kStateful = true;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
@@ -167,6 +177,7 @@ struct While {
 // Repeats `body` on (i, values) for i from `start` to `limit` in steps of `delta`.
 struct For {
   static constexpr auto kName = "For";
+  static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName body;

@@ -1,4 +1,4 @@
-#include "penstock/ops/optional.h"
+#include "penstock/ops/functions/optional.h"
 
 namespace penstock::ops {
 namespace {

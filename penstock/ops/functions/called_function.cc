@@ -1,4 +1,4 @@
-#include "penstock/ops/called_function.h"
+#include "penstock/ops/functions/called_function.h"
 
 namespace penstock {
 
@@ -7,12 +7,7 @@ Result<RunnableFunction*> CalledFunction::Find(const StepResources& step) const 
     return FailedPrecondition("function {} cannot run here: there is no library",
                               Printable(function_.name));
   Result<RunnableFunction*> found = step.functions->Find(function_);
-  if (!found.ok()) {
-    // A function that is not there is the graph's fault, whoever looks for it.
-    const Code code =
-        found.status().code() == Code::kNotFound ? Code::kInvalidArgument : found.status().code();
-    return Status(code, Format("{}: {}", role_, found.status().message()));
-  }
+  if (!found.ok()) return found.status().Annotate(role_);
   TRY(CheckTypes(**found));
   // Release: see Get.
   found_.store(*found, std::memory_order_release);

@@ -1,9 +1,10 @@
-#include "penstock/graph/instantiate.h"
+// Bodies of functions over the ops of this library: from a FunctionDef, and into one.
 
 #include <gtest/gtest.h>
 
 #include "penstock/graph/extract.h"
 #include "penstock/graph/graph_def.h"
+#include "penstock/graph/instantiate.h"
 #include "penstock/graph/scope.h"
 #include "penstock/graph/testing/functions.h"
 
