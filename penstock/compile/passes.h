@@ -18,6 +18,8 @@ Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
 Status InlineCalls(Graph& graph);
 // Runs every shape rule again: feeds and folding may have made shapes more specific.
 Status InferShapes(Graph& graph);
+// Lets constants in branches and loops wait for nothing where their readers wait anyway.
+Status FreeConstants(Graph& graph);
 // Replaces nodes whose inputs are all constants by their value.
 Status FoldConstants(Graph& graph, const Evaluator& evaluator);
 // Takes out nodes that change nothing, and shortens what undoes or repeats itself. Results keep

@@ -6,7 +6,7 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline", "fold", "simplify", "merge", "fuse", "memory"};
+  return {"inline", "free", "fold", "simplify", "merge", "fuse", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -19,6 +19,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   }));
   TRY(run("inline", InlineCalls));
   TRY(run("infer", InferShapes));
+  TRY(run("free", FreeConstants));
   if (options.evaluator)
     TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
   TRY(run("simplify", Simplify));

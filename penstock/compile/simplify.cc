@@ -261,6 +261,7 @@ OutputRef MergePermutations(const Found& found) {
 const std::vector<Rewrite>& Simplifications() {
   static const auto* const table = new std::vector<Rewrite>{
       {Match("Identity", Any("x")), TakeX},
+      {Match("LoopCond", Any("x")), TakeX},
       {Match("StopGradient", Any("x")), TakeX},
       {Match("PreventGradient", Any("x")), TakeX},
       {Match("Snapshot", Any("x")), TakeX},

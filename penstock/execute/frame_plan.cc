@@ -47,11 +47,12 @@ class Maker {
     flow.output_frame = map_.of_outputs[node.id];
     const Node& graph_node = source_.graph.node(node.id);
     flow.forwards = graph_node.op_name() == "Identity";
+    flow.is_brief = graph_node.op->traits.elementwise && !node.reads_refs && !node.async;
     if (graph_node.op_name() == "Const") flow.constant = ConstantValue(source_.graph, {node.id, 0});
     FramePlan::Frame& frame = plan_.frames[flow.frame];
-    flow.local = static_cast<int32_t>(frame.waits.size());
-    frame.waits.push_back(0);
-    frame.first_waits.push_back(0);
+    flow.local = static_cast<int32_t>(frame.counts.size());
+    frame.counts.emplace_back();
+    frame.first_counts.emplace_back();
     FramePlan::Frame& target = plan_.frames[flow.output_frame];
     if (flow.flow == Flow::kExit) {
       flow.exit = static_cast<int32_t>(frame.exits.size());
@@ -111,11 +112,11 @@ class Maker {
     }
     // A merge waits for one value, whichever comes first; an invariant comes in every iteration.
     const int32_t wanted = merges ? (flow.at_hand < 0 ? 1 : 0) : values;
-    frame.first_waits[flow.local] = controls + wanted;
-    frame.waits[flow.local] = merges ? controls + wanted : controls + wanted - invariants;
+    frame.first_counts[flow.local].waits = controls + wanted;
+    frame.counts[flow.local].waits = controls + wanted - (merges ? 0 : invariants);
     if (controls + wanted == 0) {
       plan_.roots.push_back(n);
-    } else if (frame.waits[flow.local] == 0) {
+    } else if (frame.counts[flow.local].waits == 0) {
       frame.starters.push_back(n);
     }
   }

@@ -25,6 +25,7 @@ struct FlowNode {
   Flow flow = Flow::kNone;
   bool is_invariant = false;  // an Enter whose value is the same in all iterations
   bool forwards = false;      // passes its input on (Identity): no kernel need be called
+  bool is_brief = false;      // on small inputs its kernel takes no longer than handing it out
   int32_t frame = 0;          // where it runs
   int32_t output_frame = 0;   // where its values go
   int32_t local = 0;          // its number in `frame`
@@ -36,6 +37,14 @@ struct FlowNode {
   int32_t at_hand = -1;              // of a merge: an input that is there from the start
   int32_t exit = -1;                 // of an Exit: its number in Frame::exits
   const Tensor* constant = nullptr;  // the value of a constant that waits for something
+};
+
+// What an iteration knows of a node.
+struct FlowCount {
+  int32_t waits = 0;     // inputs still to come; a merge waits for one of its values
+  int32_t arrived = -1;  // of a merge: the input that came first
+  int32_t num_dead = 0;  // of a merge: inputs that are dead
+  bool is_dead = false;  // some input is dead
 };
 
 // Where an input of a node of a frame is found.
@@ -59,9 +68,9 @@ struct FramePlan {
     std::vector<int32_t> exits;       // the Exit nodes
     std::vector<int32_t> starters;    // nodes that wait for invariants alone
     std::vector<FlowInput> inputs;
-    std::vector<int32_t> first_waits;  // per node: inputs to wait for in the first iteration
-    std::vector<int32_t> waits;        // in the others, where invariants are at hand
-    std::vector<int32_t> readers;      // per slot
+    std::vector<FlowCount> first_counts;  // per node, at the start of the first iteration
+    std::vector<FlowCount> counts;        // of the others, where invariants are at hand
+    std::vector<int32_t> readers;         // per slot
   };
   std::vector<Frame> frames;
   std::vector<FlowNode> nodes;  // parallel to the plan's

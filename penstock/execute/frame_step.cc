@@ -24,6 +24,13 @@
 
 namespace penstock {
 
+FrameStep::FrameStep(Plan& plan, const StepRequest& request)
+    : StepBase(plan, request),
+      nodes_(plan.nodes_.data()),
+      flows_(plan.frames_->nodes.data()),
+      edges_(plan.frames_->edges.data()),
+      frames_(*plan.frames_) {}
+
 Result<std::vector<Tensor>> FrameStep::Run() {
   Launch();
   for (;;) {
@@ -53,7 +60,7 @@ void FrameStep::Launch() {
     MutexLock lock(mu_);
     if (status.ok()) {
       Iteration* root = state_->frames->StartRoot();
-      for (const int32_t node : frames().roots) MakeReady(node, root);
+      for (const int32_t node : frames_.roots) MakeReady(node, root);
       Settle(&ready);
     } else {
       status_ = status;
@@ -78,7 +85,7 @@ Result<std::vector<Tensor>> FrameStep::TakeOutcome() {
     status = status_;
   }
   if (const FrameRun* loop = state_->frames->FirstUnfinished(); status.ok() && loop != nullptr) {
-    const FramePlan::Frame& frame = frames().frames[loop->index];
+    const FramePlan::Frame& frame = frames_.frames[loop->index];
     status = InvalidArgument("the loop '{}' did not end: {} of the {} values it waits for came in",
                              frame.name, frame.num_enters - loop->enters_left, frame.num_enters);
   }
@@ -123,8 +130,8 @@ void FrameStep::Dispatch(const std::vector<Task>& ready, std::vector<Task>* mine
   const int64_t queued = Now();
   bool kept_dear = !mine->empty();
   for (const Task& task : ready) {
-    const PlanNode& node = plan_.nodes_[task.node];
-    Tensor* const* inputs = task.iteration->inputs.data() + frames().nodes[task.node].first_input;
+    const PlanNode& node = nodes_[task.node];
+    Tensor* const* inputs = task.iteration->inputs.data() + flows_[task.node].first_input;
     if (!IsDear(node, inputs)) {
       mine->push_back(task);
     } else if (!std::exchange(kept_dear, true)) {
@@ -142,12 +149,12 @@ void FrameStep::Process(Task task, int64_t queued) {
   while (!mine.empty()) {
     task = mine.back();
     mine.pop_back();
-    const PlanNode& node = plan_.nodes_[task.node];
+    const PlanNode& node = nodes_[task.node];
     if (node.async) {
       ended = StartAsync(task, queued, &mine);
       continue;
     }
-    const FlowNode& flow = frames().nodes[task.node];
+    const FlowNode& flow = flows_[task.node];
     Call call(&resources_);
     const Status status =
         Compute(node, task.iteration->inputs.data() + flow.first_input,
@@ -160,9 +167,9 @@ void FrameStep::Process(Task task, int64_t queued) {
 }
 
 bool FrameStep::StartAsync(const Task& task, int64_t queued, std::vector<Task>* mine) {
-  const FlowNode& flow = frames().nodes[task.node];
+  const FlowNode& flow = flows_[task.node];
   bool ended_here = false;
-  ComputeAsync(plan_.nodes_[task.node], task.iteration->inputs.data() + flow.first_input,
+  ComputeAsync(nodes_[task.node], task.iteration->inputs.data() + flow.first_input,
                task.iteration->slots + flow.first_output, task.last_use, queued,
                [this, task, mine, &ended_here](const Status& status, Call& call) {
                  std::vector<Task> ready;
@@ -194,9 +201,9 @@ bool FrameStep::Complete(const Task& task, const Status& status, uint64_t dead_o
     if (!status.ok()) {
       Fail(FailedIn(task.node, *task.iteration, status));
     } else if (status_.ok()) {
-      const FlowNode& flow = frames().nodes[task.node];
+      const FlowNode& flow = flows_[task.node];
       ReleaseInputs(task.node, task.iteration);
-      for (int32_t i = 0; i < plan_.nodes_[task.node].num_outputs; ++i) {
+      for (int32_t i = 0; i < nodes_[task.node].num_outputs; ++i) {
         const int32_t slot = flow.first_output + i;
         if (task.iteration->readers[slot] == 0) task.iteration->slots[slot] = Tensor();
       }
@@ -220,10 +227,10 @@ void FrameStep::Fail(const Status& status) {
 }
 
 Status FrameStep::FailedIn(int32_t node, const Iteration& iteration, const Status& status) const {
-  const PlanNode& plan_node = plan_.nodes_[node];
+  const PlanNode& plan_node = nodes_[node];
   if (iteration.frame->index == 0) return FailedNode(plan_node, status);
-  const std::string where = Format(" (iteration {} of the loop '{}')", iteration.number,
-                                   frames().frames[iteration.frame->index].name);
+  const std::string where =
+      Format(" (iteration {} of the loop '{}')", iteration.number, iteration.plan->name);
   return FailedNode(plan_node, Status(status.code(), status.message() + where));
 }
 
@@ -231,56 +238,70 @@ Status FrameStep::FailedIn(int32_t node, const Iteration& iteration, const Statu
 
 void FrameStep::MakeReady(int32_t node, Iteration* iteration) {
   ++iteration->busy;
-  const FlowNode& flow = frames().nodes[node];
-  const bool computes =
-      plan_.nodes_[node].kernel != nullptr && !flow.forwards && flow.constant == nullptr;
-  if (computes && iteration->is_dead[flow.local] == 0) {
-    kernels_.push_back({node, iteration, LastUses(node, *iteration)});
-  } else {
+  const FlowNode& flow = flows_[node];
+  const bool computes = nodes_[node].kernel != nullptr && !flow.forwards &&
+                        flow.constant == nullptr && !iteration->counts[flow.local].is_dead;
+  if (!computes) {
     directed_.push_back({node, iteration, 0});
+    return;
   }
+  const bool at_once = flow.is_brief && HasSmallInputs(node, *iteration);
+  (at_once ? directed_ : kernels_).push_back({node, iteration, LastUses(node, *iteration)});
+}
+
+bool FrameStep::HasSmallInputs(int32_t node, const Iteration& iteration) const {
+  constexpr int64_t kFewElements = 64;
+  Tensor* const* inputs = iteration.inputs.data() + flows_[node].first_input;
+  for (int32_t i = 0; i < nodes_[node].num_inputs; ++i) {
+    if (inputs[i]->num_elements() > kFewElements) return false;
+  }
+  return true;
+}
+
+bool FrameStep::IsLastUse(int32_t node, int32_t i, const Iteration& iteration) const {
+  const FlowInput& input = iteration.plan->inputs[flows_[node].first_input + i];
+  return input.place == FlowInput::Place::kIteration && iteration.readers[input.index] == 1;
 }
 
 uint64_t FrameStep::LastUses(int32_t node, const Iteration& iteration) const {
-  const FramePlan::Frame& frame = frames().frames[iteration.frame->index];
-  const int32_t first = frames().nodes[node].first_input;
   uint64_t mask = 0;
-  for (int32_t i = 0; i < plan_.nodes_[node].num_inputs && i < 64; ++i) {
-    const FlowInput& input = frame.inputs[first + i];
-    if (input.place == FlowInput::Place::kIteration && iteration.readers[input.index] == 1)
-      mask |= uint64_t{1} << i;
+  for (int32_t i = 0; i < nodes_[node].num_inputs && i < 64; ++i) {
+    if (IsLastUse(node, i, iteration)) mask |= uint64_t{1} << i;
   }
   return mask;
 }
 
 void FrameStep::ReleaseInput(int32_t node, int32_t i, Iteration* iteration) {
-  const FramePlan::Frame& frame = frames().frames[iteration->frame->index];
-  const FlowInput& input = frame.inputs[frames().nodes[node].first_input + i];
+  const FramePlan::Frame& frame = *iteration->plan;
+  const FlowInput& input = frame.inputs[flows_[node].first_input + i];
   if (input.place != FlowInput::Place::kIteration) return;
   if (--iteration->readers[input.index] == 0) iteration->slots[input.index] = Tensor();
 }
 
 void FrameStep::ReleaseInputs(int32_t node, Iteration* iteration) {
-  for (int32_t i = 0; i < plan_.nodes_[node].num_inputs; ++i) ReleaseInput(node, i, iteration);
+  for (int32_t i = 0; i < nodes_[node].num_inputs; ++i) ReleaseInput(node, i, iteration);
 }
 
-Result<Tensor> FrameStep::Forward(int32_t node, int32_t i, Iteration* iteration) {
-  const PlanNode& plan_node = plan_.nodes_[node];
-  Tensor* const* inputs = iteration->inputs.data() + frames().nodes[node].first_input;
+Status FrameStep::Forward(int32_t node, int32_t i, Iteration* iteration, Tensor* to) {
+  const PlanNode& plan_node = nodes_[node];
+  Tensor* const* inputs = iteration->inputs.data() + flows_[node].first_input;
   if (plan_node.reads_refs) {
     std::vector<Tensor> values;
     std::vector<Tensor*> pointers;
     TRY(ReadVariables(plan_node, inputs, &values, &pointers));
-    return *pointers[i];
+    *to = *pointers[i];
+  } else if (IsLastUse(node, i, *iteration)) {
+    *to = std::move(*inputs[i]);
+  } else {
+    *to = *inputs[i];
   }
-  if ((LastUses(node, *iteration) >> i & 1) != 0) return std::move(*inputs[i]);
-  return *inputs[i];
+  return OkStatus();
 }
 
 void FrameStep::Deliver(int32_t node, Iteration* to, bool all_dead, uint64_t dead_outputs) {
-  const FlowNode& flow = frames().nodes[node];
+  const FlowNode& flow = flows_[node];
   for (int32_t i = 0; i < flow.num_edges; ++i) {
-    const FlowEdge& edge = frames().edges[flow.first_edge + i];
+    const FlowEdge& edge = edges_[flow.first_edge + i];
     const bool dead =
         all_dead || (edge.port >= 0 && edge.port < 64 && (dead_outputs >> edge.port & 1) != 0);
     Arrive(edge, to, dead, flow.flow == Flow::kEnter);
@@ -288,26 +309,28 @@ void FrameStep::Deliver(int32_t node, Iteration* to, bool all_dead, uint64_t dea
 }
 
 void FrameStep::Arrive(const FlowEdge& edge, Iteration* to, bool dead, bool from_enter) {
-  const FlowNode& flow = frames().nodes[edge.consumer];
+  const FlowNode& flow = flows_[edge.consumer];
+  FlowCount& count = to->counts[flow.local];
   if (flow.flow != Flow::kMerge) {
-    if (dead) to->is_dead[flow.local] = 1;
+    // Nothing follows from a dead Exit or NextIteration: see Note [frames].
+    if (dead && (flow.flow == Flow::kExit || flow.flow == Flow::kNextIteration)) return;
+    count.is_dead |= dead;
   } else if (edge.port >= 0) {
-    const bool settled =
-        flow.at_hand >= 0 || to->arrived[flow.local] >= 0 || to->is_dead[flow.local] != 0;
+    const bool settled = flow.at_hand >= 0 || count.arrived >= 0 || count.is_dead;
     if (!dead && settled) {
       ReleaseInput(edge.consumer, edge.input, to);  // came second: nobody will read it
       return;
     }
     if (dead) {
       // The back edge of a loop brings nothing in the first iteration, so a dead Enter decides.
-      const int32_t num_dead = ++to->num_dead[flow.local];
-      if (settled || (!from_enter && num_dead < plan_.nodes_[edge.consumer].num_inputs)) return;
-      to->is_dead[flow.local] = 1;
+      ++count.num_dead;
+      if (settled || (!from_enter && count.num_dead < nodes_[edge.consumer].num_inputs)) return;
+      count.is_dead = true;
     } else {
-      to->arrived[flow.local] = edge.input;
+      count.arrived = edge.input;
     }
   }
-  if (--to->waits[flow.local] == 0) MakeReady(edge.consumer, to);
+  if (--count.waits == 0) MakeReady(edge.consumer, to);
 }
 
 // ---- nodes that direct values ----
@@ -319,7 +342,7 @@ void FrameStep::Settle(std::vector<Task>* ready) {
     const Cancellation* cancellation = request_.cancellation;
     const Status status = cancellation != nullptr && cancellation->IsCancelled()
                               ? cancellation->status()
-                              : Direct(task.node, task.iteration);
+                              : Direct(task);
     if (!status.ok()) Fail(FailedIn(task.node, *task.iteration, status));
   }
   if (!status_.ok()) {
@@ -331,9 +354,10 @@ void FrameStep::Settle(std::vector<Task>* ready) {
   kernels_.clear();
 }
 
-Status FrameStep::Direct(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
-  const bool dead = iteration->is_dead[flow.local] != 0;
+Status FrameStep::Direct(const Task& task) {
+  const auto [node, iteration, last_use] = task;
+  const FlowNode& flow = flows_[node];
+  const bool dead = iteration->counts[flow.local].is_dead;
   switch (flow.flow) {
     case Flow::kEnter:
       TRY(DoEnter(node, iteration, dead));
@@ -363,7 +387,7 @@ Status FrameStep::Direct(int32_t node, Iteration* iteration) {
       break;
     case Flow::kLoopCond:
     case Flow::kNone:  // dead, or a value that is at hand
-      if (!dead) TRY(PassOn(node, iteration));
+      if (!dead) TRY(PassOn(task));
       Deliver(node, iteration, dead, 0);
       break;
   }
@@ -372,39 +396,45 @@ Status FrameStep::Direct(int32_t node, Iteration* iteration) {
   return OkStatus();
 }
 
-Status FrameStep::PassOn(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
-  if (plan_.nodes_[node].num_outputs == 0 || iteration->readers[flow.first_output] == 0)
-    return OkStatus();
-  Tensor& output = iteration->slots[flow.first_output];
+Status FrameStep::PassOn(const Task& task) {
+  const auto [node, iteration, last_use] = task;
+  const FlowNode& flow = flows_[node];
+  const PlanNode& plan_node = nodes_[node];
+  if (plan_node.num_outputs == 0 || iteration->readers[flow.first_output] == 0) return OkStatus();
+  Tensor* const outputs = iteration->slots + flow.first_output;
   if (flow.constant != nullptr) {
-    output = *flow.constant;
+    *outputs = *flow.constant;
+  } else if (flow.forwards || flow.flow == Flow::kLoopCond) {
+    TRY(Forward(node, 0, iteration, outputs));
   } else {
-    TRY_ASSIGN(output, Forward(node, 0, iteration));
+    Call call(&resources_);
+    Tensor* const* inputs = iteration->inputs.data() + flow.first_input;
+    TRY(Compute(plan_node, inputs, outputs, last_use, 0, &call));
   }
   return OkStatus();
 }
 
 Status FrameStep::DoSwitch(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
-  TRY_ASSIGN(const Tensor pred, Forward(node, 1, iteration));
+  const FlowNode& flow = flows_[node];
+  // A predicate that is a reference is read; the branch of a value is found in place.
+  Tensor read;
+  if (nodes_[node].reads_refs) TRY(Forward(node, 1, iteration, &read));
+  const Tensor& pred = read.initialized() ? read : *iteration->inputs[flow.first_input + 1];
   if (pred.num_elements() != 1)
     return InvalidArgument("pred must be a scalar, but it has shape {}", pred.shape());
   const int32_t taken = *pred.data<bool>() ? 1 : 0;
-  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
   const int32_t slot = flow.first_output + taken;
-  if (iteration->readers[slot] > 0) iteration->slots[slot] = std::move(value);
+  if (iteration->readers[slot] > 0) TRY(Forward(node, 0, iteration, &iteration->slots[slot]));
   Deliver(node, iteration, false, ~(uint64_t{1} << taken));
   return OkStatus();
 }
 
 Status FrameStep::DoMerge(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
-  const int32_t chosen = flow.at_hand >= 0 ? flow.at_hand : iteration->arrived[flow.local];
-  TRY_ASSIGN(Tensor value, Forward(node, chosen, iteration));
-  ReleaseInput(node, chosen, iteration);  // the others let go when they come
+  const FlowNode& flow = flows_[node];
+  const int32_t chosen = flow.at_hand >= 0 ? flow.at_hand : iteration->counts[flow.local].arrived;
   if (iteration->readers[flow.first_output] > 0)
-    iteration->slots[flow.first_output] = std::move(value);
+    TRY(Forward(node, chosen, iteration, &iteration->slots[flow.first_output]));
+  ReleaseInput(node, chosen, iteration);  // the others let go when they come
   if (iteration->readers[flow.first_output + 1] > 0)
     iteration->slots[flow.first_output + 1] = Tensor::Scalar(chosen);
   Deliver(node, iteration, false, 0);
@@ -412,8 +442,8 @@ Status FrameStep::DoMerge(int32_t node, Iteration* iteration) {
 }
 
 Status FrameStep::DoEnter(int32_t node, Iteration* iteration, bool dead) {
-  const FlowNode& flow = frames().nodes[node];
-  const FramePlan::Frame& frame = frames().frames[flow.output_frame];
+  const FlowNode& flow = flows_[node];
+  const FramePlan::Frame& frame = frames_.frames[flow.output_frame];
   FrameRun* run = iteration->children[frame.index_in_parent];
   if (run == nullptr) {
     run = state_->frames->StartFrame(flow.output_frame, iteration);
@@ -424,9 +454,8 @@ Status FrameStep::DoEnter(int32_t node, Iteration* iteration, bool dead) {
   if (dead) {
     if (flow.is_invariant) run->invariant_is_dead[flow.first_output] = 1;
   } else {
-    TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
-    (flow.is_invariant ? run->invariants.data() : first->slots)[flow.first_output] =
-        std::move(value);
+    Tensor* const values = flow.is_invariant ? run->invariants.data() : first->slots;
+    TRY(Forward(node, 0, iteration, &values[flow.first_output]));
   }
   Deliver(node, first, dead, 0);
   if (--run->enters_left > 0) return OkStatus();
@@ -436,33 +465,31 @@ Status FrameStep::DoEnter(int32_t node, Iteration* iteration, bool dead) {
 }
 
 Status FrameStep::DoExit(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
+  const FlowNode& flow = flows_[node];
   FrameRun* run = iteration->frame;
   if (std::exchange(run->exited[flow.exit], 1) != 0)
     return InvalidArgument(
         "a value leaves the loop for the second time: an Exit must be reached "
         "in the last iteration alone");
-  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
   if (run->parent->readers[flow.first_output] > 0)
-    run->parent->slots[flow.first_output] = std::move(value);
+    TRY(Forward(node, 0, iteration, &run->parent->slots[flow.first_output]));
   Deliver(node, run->parent, false, 0);
   return OkStatus();
 }
 
 Status FrameStep::DoNextIteration(int32_t node, Iteration* iteration) {
-  const FlowNode& flow = frames().nodes[node];
+  const FlowNode& flow = flows_[node];
   FrameRun* run = iteration->frame;
-  TRY_ASSIGN(Tensor value, Forward(node, 0, iteration));
   Iteration* next = nullptr;
   if (iteration != run->iterations.back()) {
     next = run->iterations[iteration->number + 1 - run->iterations.front()->number];
   } else if (MayBeginNext(*run)) {
     next = BeginNext(run);
   } else {
-    run->deferred.push_back({node, std::move(value)});
-    return OkStatus();
+    return Forward(node, 0, iteration, &run->deferred.emplace_back(node, Tensor()).value);
   }
-  if (next->readers[flow.first_output] > 0) next->slots[flow.first_output] = std::move(value);
+  if (next->readers[flow.first_output] > 0)
+    TRY(Forward(node, 0, iteration, &next->slots[flow.first_output]));
   Deliver(node, next, false, 0);
   return OkStatus();
 }
@@ -471,16 +498,16 @@ Status FrameStep::DoNextIteration(int32_t node, Iteration* iteration) {
 
 bool FrameStep::MayBeginNext(const FrameRun& run) const {
   return run.enters_left == 0 && static_cast<int64_t>(run.iterations.size()) <
-                                     frames().frames[run.index].parallel_iterations;
+                                     frames_.frames[run.index].parallel_iterations;
 }
 
 Iteration* FrameStep::BeginNext(FrameRun* run) {
   Iteration* next = state_->frames->StartIteration(run);
-  const FramePlan::Frame& frame = frames().frames[run->index];
+  const FramePlan::Frame& frame = frames_.frames[run->index];
   BringInvariants(run, next);
   for (const int32_t node : frame.starters) MakeReady(node, next);
   for (FrameRun::Deferred& deferred : run->deferred) {
-    const FlowNode& flow = frames().nodes[deferred.node];
+    const FlowNode& flow = flows_[deferred.node];
     if (next->readers[flow.first_output] > 0)
       next->slots[flow.first_output] = std::move(deferred.value);
     Deliver(deferred.node, next, false, 0);
@@ -491,18 +518,18 @@ Iteration* FrameStep::BeginNext(FrameRun* run) {
 
 // The waits of later iterations do not count invariants: only merges and dead ones take note.
 void FrameStep::BringInvariants(FrameRun* run, Iteration* iteration) {
-  const FramePlan::Frame& frame = frames().frames[run->index];
+  const FramePlan::Frame& frame = frames_.frames[run->index];
   for (size_t i = 0; i < frame.invariants.size(); ++i) {
     const bool dead = run->invariant_is_dead[i] != 0;
     if (!dead && !frame.merges_invariants) continue;
-    const FlowNode& flow = frames().nodes[frame.invariants[i]];
+    const FlowNode& flow = flows_[frame.invariants[i]];
     for (int32_t e = 0; e < flow.num_edges; ++e) {
-      const FlowEdge& edge = frames().edges[flow.first_edge + e];
-      const FlowNode& consumer = frames().nodes[edge.consumer];
+      const FlowEdge& edge = edges_[flow.first_edge + e];
+      const FlowNode& consumer = flows_[edge.consumer];
       if (consumer.flow == Flow::kMerge && edge.port >= 0) {
         Arrive(edge, iteration, dead, true);
       } else if (dead) {
-        iteration->is_dead[consumer.local] = 1;
+        iteration->counts[consumer.local].is_dead = true;
       }
     }
   }
@@ -524,7 +551,7 @@ void FrameStep::EndIterations(FrameRun* run) {
 
 void FrameStep::EndFrame(FrameRun* run) {
   Iteration* parent = run->parent;
-  const FramePlan::Frame& frame = frames().frames[run->index];
+  const FramePlan::Frame& frame = frames_.frames[run->index];
   for (size_t i = 0; i < frame.exits.size(); ++i) {
     if (run->exited[i] == 0) Deliver(frame.exits[i], parent, true, 0);
   }

@@ -10,13 +10,14 @@ namespace penstock {
 
 // Runs a plan with branches and loops. A node runs when its inputs of its iteration are there; a
 // node with a dead input (the branch not taken) does not run, and its outputs are dead. Iterations
-// overlap, as many as the loop allows. Nodes that only direct values (Switch, Merge, Enter, ...)
-// and dead ones are done at once, under the step's lock; kernels run outside of it.
+// overlap, as many as the loop allows. Nodes that only direct values (Switch, Merge, Enter, ...),
+// dead ones and element-wise ones on a few numbers are done at once, under the step's lock; other
+// kernels run outside of it.
 // See Note [frames] in frame_step.cc.
 // Threads: Run blocks its caller; the rest is for the pool's threads.
 class FrameStep : private StepBase {
  public:
-  FrameStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
+  FrameStep(Plan& plan, const StepRequest& request);
   Result<std::vector<Tensor>> Run();
   // Starts a step that deletes itself after `done`.
   static void Start(Plan& plan, const StepRequest& request, StepDone done);
@@ -52,16 +53,19 @@ class FrameStep : private StepBase {
       REQUIRES_LOCK(mu_);
   void Arrive(const FlowEdge& edge, Iteration* to, bool dead, bool from_enter) REQUIRES_LOCK(mu_);
   void MakeReady(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
+  bool HasSmallInputs(int32_t node, const Iteration& iteration) const REQUIRES_LOCK(mu_);
   void ReleaseInputs(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   void ReleaseInput(int32_t node, int32_t input, Iteration* iteration) REQUIRES_LOCK(mu_);
   uint64_t LastUses(int32_t node, const Iteration& iteration) const REQUIRES_LOCK(mu_);
-  Result<Tensor> Forward(int32_t node, int32_t input, Iteration* iteration) REQUIRES_LOCK(mu_);
+  bool IsLastUse(int32_t node, int32_t input, const Iteration& iteration) const REQUIRES_LOCK(mu_);
+  // Moves or copies an input's value.
+  Status Forward(int32_t node, int32_t input, Iteration* iteration, Tensor* to) REQUIRES_LOCK(mu_);
 
   // ---- nodes that direct values, with the lock held ----
   // Does all of them that are ready, and moves the kernels among the ready nodes to `ready`.
   void Settle(std::vector<Task>* ready) REQUIRES_LOCK(mu_);
-  Status Direct(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
-  Status PassOn(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
+  Status Direct(const Task& task) REQUIRES_LOCK(mu_);
+  Status PassOn(const Task& task) REQUIRES_LOCK(mu_);
   Status DoSwitch(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   Status DoMerge(int32_t node, Iteration* iteration) REQUIRES_LOCK(mu_);
   Status DoEnter(int32_t node, Iteration* iteration, bool dead) REQUIRES_LOCK(mu_);
@@ -76,7 +80,11 @@ class FrameStep : private StepBase {
   void Fail(const Status& status) REQUIRES_LOCK(mu_);
   Status FailedIn(int32_t node, const Iteration& iteration, const Status& status) const;
 
-  const FramePlan& frames() const { return *plan_.frames_; }
+  // What the plan says, at hand.
+  const PlanNode* const nodes_;
+  const FlowNode* const flows_;
+  const FlowEdge* const edges_;
+  const FramePlan& frames_;
 
   StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex mu_;

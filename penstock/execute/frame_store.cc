@@ -19,6 +19,7 @@ std::unique_ptr<Iteration> FrameStore::NewIteration(FrameRun* run) const {
   const FramePlan::Frame& frame = plan_.frames[run->index];
   auto made = std::make_unique<Iteration>();
   made->frame = run;
+  made->plan = &frame;
   made->slots = slots_;
   if (run->index != 0) {
     made->own_slots.resize(static_cast<size_t>(frame.num_slots));
@@ -36,14 +37,10 @@ std::unique_ptr<Iteration> FrameStore::NewIteration(FrameRun* run) const {
 }
 
 void FrameStore::Reset(Iteration* iteration) const {
-  const FramePlan::Frame& frame = plan_.frames[iteration->frame->index];
-  const size_t num_nodes = frame.waits.size();
+  const FramePlan::Frame& frame = *iteration->plan;
   iteration->busy = 0;
-  iteration->waits = iteration->number == 0 ? frame.first_waits : frame.waits;
+  iteration->counts = iteration->number == 0 ? frame.first_counts : frame.counts;
   iteration->readers = frame.readers;
-  iteration->is_dead.assign(num_nodes, 0);
-  iteration->arrived.assign(num_nodes, -1);
-  iteration->num_dead.assign(num_nodes, 0);
 }
 
 Iteration* FrameStore::StartRoot() {

@@ -15,16 +15,14 @@ struct FrameRun;
 // The values and counters of one iteration of a loop; the root frame has one for the whole step.
 struct Iteration {
   FrameRun* frame = nullptr;
+  const FramePlan::Frame* plan = nullptr;
   int64_t number = 0;
   int32_t busy = 0;                 // nodes made ready and not ended, and loops inside it
   Tensor* slots = nullptr;          // the step's own for the root
   std::vector<Tensor> own_slots;    // behind `slots` for a loop
   std::vector<Tensor*> inputs;      // where each input of each node is found
-  std::vector<int32_t> waits;       // per node: inputs still to come
+  std::vector<FlowCount> counts;    // per node
   std::vector<int32_t> readers;     // per slot: inputs still to read it
-  std::vector<uint8_t> is_dead;     // per node: some input is dead
-  std::vector<int32_t> arrived;     // per node, of merges: the input that came first, or -1
-  std::vector<int32_t> num_dead;    // per node, of merges: inputs that are dead
   std::vector<FrameRun*> children;  // the loops inside that are under way
 };
 
@@ -39,6 +37,7 @@ struct FrameRun {
   std::vector<uint8_t> exited;        // per Exit: a live value has left
   std::deque<Iteration*> iterations;  // under way, oldest first, numbered without gaps
   struct Deferred {
+    Deferred(int32_t from, Tensor tensor) : node(from), value(std::move(tensor)) {}
     int32_t node;
     Tensor value;
   };
