@@ -75,6 +75,29 @@ TEST(ModelCase, WhatIsMissingIsNotImplemented) {
   EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kNotImplemented);
 }
 
+// Old graphs do not tell a scalar from a shape that nobody knows.
+TEST(ModelCase, APlaceholderOfAnOldGraphTakesAnyShape) {
+  golden::ModelCase recorded;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(R"(
+    id: "old" kind: "graph_def"
+    graph_def {
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+             attr { key: "shape" value { shape {} } } }
+      node { name: "y" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+      versions { producer: 21 }
+    }
+    runs { feeds { name: "x:0" tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } }
+                                        float_val: 1 float_val: 2 } }
+           fetches { name: "y:0" tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } }
+                                          float_val: -1 float_val: -2 } } }
+  )",
+                                                            &recorded));
+  const Outcome outcome = RunModelCase(recorded, ".");
+  EXPECT_EQ(outcome.verdict, Verdict::kPassed) << outcome.reason;
+  recorded.mutable_graph_def()->mutable_versions()->set_producer(22);
+  EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kFailed);
+}
+
 TEST(ModelCase, FilesAreFoundUnderTheRoot) {
   golden::ModelCase recorded = Counter();
   const std::filesystem::path root = testing::TempDir();

@@ -65,10 +65,11 @@ class Filling {
   Status RunTarget(const CallableSpec& spec) {
     return session_.backend().Run(spec, {}, {}, nullptr).status();
   }
-  // A queue that cannot be closed, such as one of a session that is closed, has nobody who waits.
+  // Cancelled says that it was closed before. A queue that cannot be closed, such as one of a
+  // session that is closed, has nobody who waits.
   void RunQuietly(const CallableSpec& spec, std::string_view what) {
     const Status status = RunTarget(spec);
-    if (status.ok()) return;
+    if (status.ok() || IsCleanStop(status.code())) return;
     Log(LogLevel::kInfo,
         Format("queue runner of {}: {}: {}", runner_.queue, what, status.ToString()));
   }

@@ -130,7 +130,7 @@ void FrameStep::Dispatch(const std::vector<Task>& ready, std::vector<Task>* mine
     } else if (!std::exchange(kept_dear, true)) {
       mine->insert(mine->begin(), task);  // last: what is cheap goes first
     } else {
-      pool->Schedule([this, task, queued] { Process(task, queued); });
+      HandOut(task, queued);
     }
   }
 }
@@ -144,9 +144,7 @@ void FrameStep::Process(Task task, int64_t queued) {
     mine.pop_back();
     const PlanNode& node = plan_.nodes_[task.node];
     if (node.async) {
-      const bool last_here = mine.empty();
-      StartAsync(task, queued);
-      if (last_here) return;  // the step may be gone
+      ended = StartAsync(task, queued, &mine);
       continue;
     }
     const FlowNode& flow = frames().nodes[task.node];
@@ -161,41 +159,36 @@ void FrameStep::Process(Task task, int64_t queued) {
   if (ended) Finish();
 }
 
-struct FrameStep::AsyncTask {
-  AsyncTask(StepResources* resources, const Task& task) : call(resources), task(task) {}
-  Call call;
-  Task task;
-};
-
-void FrameStep::StartAsync(const Task& task, int64_t queued) {
-  const PlanNode& node = plan_.nodes_[task.node];
+bool FrameStep::StartAsync(const Task& task, int64_t queued, std::vector<Task>* mine) {
   const FlowNode& flow = frames().nodes[task.node];
-  auto running = std::make_shared<AsyncTask>(&resources_, task);
-  Tensor* const outputs = task.iteration->slots + flow.first_output;
-  auto end = [this, running, outputs](const Status& status) {
-    Record(plan_.nodes_[running->task.node], outputs, &running->call);
-    std::vector<Task> ready;
-    const bool ended =
-        Complete(running->task, status, running->call.builder.TakeDeadOutputs(), &ready);
-    // The callback's thread belongs to somebody else: go on with the step on the pool.
-    ThreadPool* pool = plan_.device().pool();
-    const int64_t queued = Now();
-    for (const Task& next : ready) pool->Schedule([this, next, queued] { Process(next, queued); });
-    if (ended) Finish();
-  };
-  const Status status = Prepare(node, task.iteration->inputs.data() + flow.first_input, outputs,
-                                task.last_use, queued, &running->call);
-  if (!status.ok()) {
-    end(status);
-  } else {
-    node.kernel->ComputeAsync(running->call.builder.context(), std::move(end));
-  }
+  bool ended_here = false;
+  ComputeAsync(plan_.nodes_[task.node], task.iteration->inputs.data() + flow.first_input,
+               task.iteration->slots + flow.first_output, task.last_use, queued,
+               [this, task, mine, &ended_here](const Status& status, Call& call) {
+                 std::vector<Task> ready;
+                 const bool ended = Complete(task, status, call.builder.TakeDeadOutputs(), &ready);
+                 if (call.EndedAtOnce()) {
+                   ended_here = ended;
+                   Dispatch(ready, mine);
+                   return;
+                 }
+                 // The callback's thread belongs to somebody else: go on on the pool.
+                 const int64_t queued = Now();
+                 for (size_t i = 0; i < ready.size(); ++i) HandOut(ready[i], queued);
+                 if (ended) Finish();
+               });
+  return ended_here;
+}
+
+void FrameStep::HandOut(const Task& task, int64_t queued) {
+  plan_.device().pool()->Schedule([this, task, queued] { Process(task, queued); });
 }
 
 bool FrameStep::Complete(const Task& task, const Status& status, uint64_t dead_outputs,
                          std::vector<Task>* ready) {
   bool ended = false;
   bool cancel_rest = false;
+  if (request_.progress != nullptr) request_.progress->NodeEnded();
   {
     MutexLock lock(mu_);
     if (!status.ok()) {

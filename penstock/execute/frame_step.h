@@ -28,13 +28,15 @@ class FrameStep : private StepBase {
     Iteration* iteration;
     uint64_t last_use;  // inputs that no other node will read
   };
-  struct AsyncTask;
 
   // Begins, and runs on this thread what can run here.
   void Launch();
   Result<std::vector<Tensor>> TakeOutcome();
   void Process(Task task, int64_t queued);
-  void StartAsync(const Task& task, int64_t queued);
+  // Starts a kernel that may wait. What is ready when it ends at once goes to `mine`; true when
+  // that ended the step.
+  bool StartAsync(const Task& task, int64_t queued, std::vector<Task>* mine);
+  void HandOut(const Task& task, int64_t queued);
   // What follows from the end of a kernel; adds what is ready to `ready`.
   // True: that was the last one, and the step has ended.
   bool Complete(const Task& task, const Status& status, uint64_t dead_outputs,

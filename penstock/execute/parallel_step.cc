@@ -70,9 +70,6 @@ void ParallelStep::Dispatch(const std::vector<int32_t>& ready, std::vector<int32
   const int64_t queued = Now();
   const size_t before = mine->size();
   int32_t kept_dear = -1;
-  auto hand_out = [&](int32_t node) {
-    pool->Schedule([this, node, queued] { Process(node, queued); });
-  };
   for (const int32_t node : ready) {
     const PlanNode& plan_node = plan_.nodes_[node];
     if (!IsDear(plan_node, state_->inputs.data() + plan_node.first_input)) {
@@ -80,15 +77,19 @@ void ParallelStep::Dispatch(const std::vector<int32_t>& ready, std::vector<int32
     } else if (kept_dear < 0) {
       kept_dear = node;
     } else {
-      hand_out(node);
+      HandOut(node, queued);
     }
   }
   if (kept_dear < 0) return;
   if (mine->size() == before) {
     mine->push_back(kept_dear);
   } else {
-    hand_out(kept_dear);
+    HandOut(kept_dear, queued);
   }
+}
+
+void ParallelStep::HandOut(int32_t node, int64_t queued) {
+  plan_.device().pool()->Schedule([this, node, queued] { Process(node, queued); });
 }
 
 void ParallelStep::Process(int32_t node, int64_t queued) {
@@ -99,7 +100,7 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
     mine.pop_back();
     const PlanNode& plan_node = plan_.nodes_[index];
     if (plan_node.async && !failed_.load(std::memory_order_relaxed)) {
-      StartAsync(index, queued);
+      StartAsync(index, queued, &mine);
       continue;
     }
     ready.clear();
@@ -116,33 +117,29 @@ void ParallelStep::Process(int32_t node, int64_t queued) {
   }
 }
 
-void ParallelStep::StartAsync(int32_t index, int64_t queued) {
+void ParallelStep::StartAsync(int32_t index, int64_t queued, std::vector<int32_t>* mine) {
   const PlanNode& node = plan_.nodes_[index];
-  auto call = std::make_shared<Call>(&resources_);
-  Tensor* const outputs = state_->slots.data() + node.first_output;
-  auto end = [this, index, outputs, call](const Status& status) {
-    Record(plan_.nodes_[index], outputs, call.get());
-    std::vector<int32_t> ready;
-    Complete(index, status, &ready);
-    // The callback's thread belongs to somebody else: go on with the step on the pool.
-    const int64_t queued = Now();
-    for (const int32_t next : ready)
-      plan_.device().pool()->Schedule([this, next, queued] { Process(next, queued); });
-    NodeEnded();
-  };
-  const Status status = Prepare(node, state_->inputs.data() + node.first_input, outputs,
-                                LastUses(node), queued, call.get());
-  if (!status.ok()) {
-    end(status);
-  } else {
-    node.kernel->ComputeAsync(call->builder.context(), std::move(end));
-  }
+  ComputeAsync(node, state_->inputs.data() + node.first_input,
+               state_->slots.data() + node.first_output, LastUses(node), queued,
+               [this, index, mine](const Status& status, Call& call) {
+                 std::vector<int32_t> ready;
+                 Complete(index, status, &ready);
+                 if (call.EndedAtOnce()) {
+                   Dispatch(ready, mine);
+                 } else {
+                   // The callback's thread belongs to somebody else: go on on the pool.
+                   const int64_t queued = Now();
+                   for (const int32_t next : ready) HandOut(next, queued);
+                 }
+                 NodeEnded();
+               });
 }
 
 void ParallelStep::Complete(int32_t index, const Status& status, std::vector<int32_t>* ready) {
   const PlanNode& node = plan_.nodes_[index];
   const PlanEdges& edges = plan_.edges_[index];
   if (!status.ok()) Fail(FailedNode(node, status));
+  if (request_.progress != nullptr) request_.progress->NodeEnded();
   ReleaseInputs(node);
   for (int32_t i = 0; i < node.num_outputs; ++i) {
     const int32_t slot = node.first_output + i;

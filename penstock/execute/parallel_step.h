@@ -26,13 +26,15 @@ class ParallelStep : private StepBase {
   void Reset();
   // Runs `node` and what becomes ready on this thread.
   void Process(int32_t node, int64_t queued);
-  // Starts an asynchronous node, which ends now or later.
-  void StartAsync(int32_t index, int64_t queued);
+  // Starts an asynchronous node, which ends now or later. What is ready when it ends at once goes
+  // to `mine`.
+  void StartAsync(int32_t index, int64_t queued, std::vector<int32_t>* mine);
   // Lets the consumers know and adds those that are ready to `ready`.
   void Complete(int32_t index, const Status& status, std::vector<int32_t>* ready);
   // Sends the dear ones to the pool; keeps the rest, and one dear one when there is nothing else,
   // in `mine`.
   void Dispatch(const std::vector<int32_t>& ready, std::vector<int32_t>* mine);
+  void HandOut(int32_t node, int64_t queued);
   void ReleaseInputs(const PlanNode& node);
   uint64_t LastUses(const PlanNode& node) const;
   void Fail(const Status& status);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 #include "penstock/core/resource.h"
 
@@ -160,6 +161,7 @@ Status StepBase::Prepare(const PlanNode& node, Tensor* const* inputs, Tensor* ou
 
 Status StepBase::Compute(const PlanNode& node, Tensor* const* inputs, Tensor* outputs,
                          uint64_t last_use, int64_t queued, Call* call) {
+  if (request_.progress != nullptr) request_.progress->NodeStarted(node.id);
   TRY(Prepare(node, inputs, outputs, last_use, queued, call));
   if (request_.cancellation != nullptr && request_.cancellation->IsCancelled())
     return request_.cancellation->status();
@@ -167,6 +169,24 @@ Status StepBase::Compute(const PlanNode& node, Tensor* const* inputs, Tensor* ou
   if (node.kernel != nullptr) status = node.kernel->Compute(call->builder.context());
   Record(node, outputs, call);
   return status;
+}
+
+void StepBase::ComputeAsync(const PlanNode& node, Tensor* const* inputs, Tensor* outputs,
+                            uint64_t last_use, int64_t queued,
+                            std::function<void(Status, Call&)> done) {
+  auto call = std::make_shared<Call>(&resources_);
+  call->starter = std::this_thread::get_id();
+  if (Status status = Prepare(node, inputs, outputs, last_use, queued, call.get()); !status.ok())
+    return done(std::move(status), *call);
+  if (request_.progress != nullptr) request_.progress->NodeWaits(node.id, &call->waiting);
+  node.kernel->ComputeAsync(call->builder.context(),
+                            [this, &node, outputs, call, done = std::move(done)](Status status) {
+                              if (request_.progress != nullptr)
+                                request_.progress->NodeResumed(&call->waiting);
+                              Record(node, outputs, call.get());
+                              done(std::move(status), *call);
+                            });
+  call->returned = true;
 }
 
 void StepBase::Record(const PlanNode& node, const Tensor* outputs, Call* call) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "penstock/execute/plan.h"
@@ -33,6 +34,12 @@ class StepBase {
     std::vector<Tensor> values;
     std::vector<Tensor*> pointers;
     TraceEvent event;
+    StepProgress::Waiting waiting;
+    // Of a call that may wait: whether it ended before the kernel returned, on the thread that
+    // started it. That thread alone reads and writes `returned`.
+    bool EndedAtOnce() const { return starter == std::this_thread::get_id() && !returned; }
+    std::thread::id starter = {};
+    bool returned = false;
   };
   // Fills the context of a node that runs as it became ready. Fails when a variable that it reads
   // holds nothing.
@@ -41,6 +48,9 @@ class StepBase {
   // Prepares and computes a node that does not wait.
   Status Compute(const PlanNode& node, Tensor* const* inputs, Tensor* outputs, uint64_t last_use,
                  int64_t queued, Call* call);
+  // Starts a node that may wait. `done` is called once, on this thread or another.
+  void ComputeAsync(const PlanNode& node, Tensor* const* inputs, Tensor* outputs, uint64_t last_use,
+                    int64_t queued, std::function<void(Status, Call&)> done);
   // Adds the call to the trace, if there is one.
   void Record(const PlanNode& node, const Tensor* outputs, Call* call);
   int64_t Now() const { return request_.trace == nullptr ? 0 : Trace::Now(); }

@@ -4,17 +4,22 @@
 
 namespace penstock {
 
-void StepProgress::NodeWaits(NodeId node) {
-  const Clock::time_point now = Clock::now();
+void StepProgress::NodeWaits(NodeId node, Waiting* entry) {
+  entry->node = node;
+  entry->since = Clock::now();
   MutexLock lock(mu_);
-  waiting_.emplace(node, now);
+  entry->next = waiting_;
+  entry->link = &waiting_;
+  if (waiting_ != nullptr) waiting_->link = &entry->next;
+  waiting_ = entry;
   waits_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void StepProgress::NodeResumed(NodeId node) {
+void StepProgress::NodeResumed(Waiting* entry) {
   MutexLock lock(mu_);
-  // Equal keys keep their order: the first is the oldest. Which iteration it was does not matter.
-  if (const auto it = waiting_.find(node); it != waiting_.end()) waiting_.erase(it);
+  *entry->link = entry->next;
+  if (entry->next != nullptr) entry->next->link = entry->link;
+  entry->link = nullptr;
   waits_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -22,7 +27,8 @@ std::vector<StepProgress::Waiting> StepProgress::WaitingNodes() const {
   std::vector<Waiting> out;
   {
     MutexLock lock(mu_);
-    for (const auto& [node, since] : waiting_) out.push_back({node, since});
+    for (const Waiting* at = waiting_; at != nullptr; at = at->next)
+      out.push_back({at->node, at->since, nullptr, nullptr});
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Waiting& a, const Waiting& b) { return a.since < b.since; });

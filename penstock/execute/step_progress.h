@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "penstock/core/mutex.h"
@@ -18,18 +17,21 @@ class StepProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A node that waits outside the step's threads.
+  // A node that waits outside the step's threads: an entry of a list, in memory of the executor.
   struct Waiting {
     NodeId node = kNoNode;
     Clock::time_point since;
+    Waiting* next = nullptr;
+    Waiting** link = nullptr;  // what points at this entry; null: it is in no list
   };
 
   // The node begins to run. In a loop a node may begin, wait and end several times at once.
   void NodeStarted(NodeId node) { started_.store(node, std::memory_order_relaxed); }
-  // An asynchronous node was handed its continuation; called before its kernel.
-  void NodeWaits(NodeId node);
-  // Its continuation was called. REQUIRES: NodeWaits was called for it.
-  void NodeResumed(NodeId node);
+  // An asynchronous node was handed its continuation; called before its kernel. REQUIRES: the entry
+  // stays where it is until NodeResumed.
+  void NodeWaits(NodeId node, Waiting* entry);
+  // Its continuation was called.
+  void NodeResumed(Waiting* entry);
   // A node ended, whether it ran, failed or was skipped.
   // Relaxed: a count for a person, which publishes nothing.
   void NodeEnded() { ended_.fetch_add(1, std::memory_order_relaxed); }
@@ -50,7 +52,7 @@ class StepProgress {
   std::atomic<NodeId> started_{kNoNode};
   std::atomic<int64_t> waits_{0};  // begun and ended
   mutable Mutex mu_;
-  std::multimap<NodeId, Clock::time_point> waiting_ GUARDED_BY(mu_);
+  Waiting* waiting_ GUARDED_BY(mu_) = nullptr;
 };
 
 }  // namespace penstock

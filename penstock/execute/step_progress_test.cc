@@ -14,14 +14,16 @@ TEST(StepProgress, CountsNodesAndKeepsThoseThatWait) {
   progress.NodeStarted(7);
   progress.NodeEnded();
   progress.NodeStarted(4);
-  progress.NodeWaits(4);
-  progress.NodeWaits(2);
+  StepProgress::Waiting four;
+  StepProgress::Waiting two;
+  progress.NodeWaits(4, &four);
+  progress.NodeWaits(2, &two);
   EXPECT_EQ(progress.ended(), 1);
   EXPECT_EQ(progress.last_started(), 4);
   auto waiting = progress.WaitingNodes();
   ASSERT_EQ(waiting.size(), 2u);
   EXPECT_LE(waiting[0].since, waiting[1].since);
-  progress.NodeResumed(4);
+  progress.NodeResumed(&four);
   waiting = progress.WaitingNodes();
   ASSERT_EQ(waiting.size(), 1u);
   EXPECT_EQ(waiting[0].node, 2);
@@ -29,11 +31,13 @@ TEST(StepProgress, CountsNodesAndKeepsThoseThatWait) {
 
 TEST(StepProgress, ANodeOfALoopWaitsSeveralTimes) {
   StepProgress progress;
-  progress.NodeWaits(3);
-  progress.NodeWaits(3);
-  progress.NodeResumed(3);
+  StepProgress::Waiting first;
+  StepProgress::Waiting second;
+  progress.NodeWaits(3, &first);
+  progress.NodeWaits(3, &second);
+  progress.NodeResumed(&first);
   EXPECT_EQ(progress.WaitingNodes().size(), 1u);
-  progress.NodeResumed(3);
+  progress.NodeResumed(&second);
   EXPECT_TRUE(progress.WaitingNodes().empty());
 }
 
@@ -45,9 +49,10 @@ TEST(StepProgress, EveryEventIsAChange) {
     return before != seen;
   };
   EXPECT_FALSE(changed());
-  progress.NodeWaits(1);
+  StepProgress::Waiting entry;
+  progress.NodeWaits(1, &entry);
   EXPECT_TRUE(changed());
-  progress.NodeResumed(1);
+  progress.NodeResumed(&entry);
   EXPECT_TRUE(changed());
   progress.NodeEnded();
   EXPECT_TRUE(changed());
@@ -64,8 +69,9 @@ TEST(StepProgressConcurrent, NothingIsLost) {
     threads.emplace_back([&] {
       for (int i = 0; i < kNodes; ++i) {
         progress.NodeStarted(i);
-        progress.NodeWaits(i % 7);
-        progress.NodeResumed(i % 7);
+        StepProgress::Waiting entry;
+        progress.NodeWaits(i % 7, &entry);
+        progress.NodeResumed(&entry);
         progress.NodeEnded();
       }
     });

@@ -13,6 +13,7 @@
 #include "penstock/graph/function.h"
 #include "penstock/graph/function_call.h"
 #include "penstock/graph/function_def.h"
+#include "penstock/graph/node_check.h"
 #include "penstock/graph/node_def.h"
 #include "penstock/graph/wire.h"
 #include "penstock/proto/graph.pb.h"
@@ -266,6 +267,23 @@ class Importer {
     if (!status.ok()) return status.Annotate(Format("Node {} = {}", Quoted(i), Printable(spec.op)));
     TRY_ASSIGN(ids_[i], graph_.AddNode(std::move(spec)));
     graph_.node(ids_[i]).extra = std::move(extra);
+    return ForgetScalarShape(graph_.node(ids_[i]));
+  }
+
+  // Up to this version a Placeholder says [] where it means that nothing is known. The attribute
+  // stays as it came, for who writes the graph again.
+  Status ForgetScalarShape(Node& node) {
+    constexpr int kLastOfThem = 21;
+    if (node.op_name() != "Placeholder" || proto_.versions().producer() > kLastOfThem)
+      return OkStatus();
+    const AttrValue* value = FindAttr(node.attrs, "shape");
+    const Shape* shape = value == nullptr ? nullptr : value->Get<Shape>();
+    if (shape == nullptr || shape->rank() != 0 || !node.op->decode) return OkStatus();
+    AttrMap attrs = node.attrs;
+    SetAttr(attrs, "shape", Shape::Unknown());
+    TRY_ASSIGN(const NodeTypes types, ExpandTypes(node.op->def, attrs));
+    TRY_ASSIGN(node.decoded, node.op->decode(attrs, types));
+    node.outputs[0].shape = Shape::Unknown();
     return OkStatus();
   }
 

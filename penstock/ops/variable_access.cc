@@ -41,11 +41,8 @@ Result<Tensor> VariableHandle::Get(KernelContext& context) {
 
 const ResourceHandle& HandleIn(const Tensor& tensor) { return *tensor.data<ResourceHandle>(); }
 
-namespace {
-
-// The variable behind a handle, dropped or not.
-Result<std::shared_ptr<StateVariable>> VariableBehind(KernelContext& context, const Tensor& tensor,
-                                                      DType dtype) {
+Result<std::shared_ptr<StateVariable>> ReferencedVariable(KernelContext& context,
+                                                          const Tensor& tensor, DType dtype) {
   if (tensor.dtype() != DType::kResource || tensor.num_elements() != 1) {
     return InvalidArgument("expected a handle of a variable, got a tensor of dtype {} and shape {}",
                            tensor.dtype(), tensor.shape());
@@ -66,18 +63,16 @@ Result<std::shared_ptr<StateVariable>> VariableBehind(KernelContext& context, co
   return variable;
 }
 
-}  // namespace
-
 Result<std::shared_ptr<StateVariable>> FindVariable(KernelContext& context, const Tensor& tensor,
                                                     DType dtype) {
-  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, VariableBehind(context, tensor, dtype));
+  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, ReferencedVariable(context, tensor, dtype));
   if (variable->dropped()) return UninitializedResource(HandleIn(tensor));
   return variable;
 }
 
 Result<std::shared_ptr<StateVariable>> FindVariableToAssign(KernelContext& context,
                                                             const Tensor& tensor, DType dtype) {
-  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, VariableBehind(context, tensor, dtype));
+  TRY_ASSIGN(std::shared_ptr<StateVariable> variable, ReferencedVariable(context, tensor, dtype));
   if (!variable->dropped()) return variable;
   const ResourceHandle& handle = HandleIn(tensor);
   TRY_ASSIGN(variable,

@@ -54,6 +54,11 @@ class VariableHandle {
   uint64_t generation_ GUARDED_BY(mu_) = 0;
 };
 
+// The variable behind a reference. References live within a step, which goes on with what it holds
+// even if the state is dropped meanwhile.
+Result<std::shared_ptr<StateVariable>> ReferencedVariable(KernelContext& context,
+                                                          const Tensor& reference, DType dtype);
+
 // The variable behind a handle, looked up by name when the handle came from outside. An error when
 // the tensor is no handle, points at nothing or at something else, at a variable that was dropped
 // since, or at one of another dtype.

@@ -65,7 +65,7 @@ class DestroyTemporaryVariableKernel final : public Kernel {
 
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-               FindVariable(context, context.input(0), dtype_));
+               ReferencedVariable(context, context.input(0), dtype_));
     const ResourceHandle& handle = HandleIn(context.input(0));
     if (handle.name != name_) {
       return InvalidArgument("the temporary variable must be {}, got {}", Printable(name_),
@@ -97,7 +97,7 @@ class AssignKernel final : public Kernel {
 
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-               FindVariable(context, context.input(0), dtype_));
+               ReferencedVariable(context, context.input(0), dtype_));
     if (!context.input(1).initialized()) {
       return FailedPrecondition(
           "Attempting to use uninitialized value: the right side of an Assign");
@@ -131,7 +131,7 @@ class AssignUpdateKernel final : public Kernel {
 
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-               FindVariable(context, context.input(0), dtype_));
+               ReferencedVariable(context, context.input(0), dtype_));
     TRY(variable->Update([&](Tensor& value) -> Status {
       if (!value.initialized()) return UninitializedReference(HandleIn(context.input(0)));
       if (!(value.shape() == context.input(1).shape())) {
@@ -161,7 +161,7 @@ class IsVariableInitializedKernel final : public Kernel {
  public:
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-               FindVariable(context, context.input(0), DType::kInvalid));
+               ReferencedVariable(context, context.input(0), DType::kInvalid));
     TRY(context.AllocateOutput(0, DType::kBool, Shape()));
     *context.output(0).mutable_data<bool>() = variable->Read().initialized();
     return OkStatus();
@@ -175,7 +175,7 @@ class CountUpToKernel final : public Kernel {
 
   Status Compute(KernelContext& context) override {
     TRY_ASSIGN(const std::shared_ptr<StateVariable> variable,
-               FindVariable(context, context.input(0), kDTypeOf<T>));
+               ReferencedVariable(context, context.input(0), kDTypeOf<T>));
     TRY(context.AllocateOutput(0, kDTypeOf<T>, Shape()));
     return variable->Update([&](Tensor& value) -> Status {
       if (!value.initialized()) return UninitializedReference(HandleIn(context.input(0)));

@@ -383,7 +383,8 @@ TEST_F(VariablesTest, ConcurrentClearsAreSurvived) {
           state->Clear("");
           EXPECT_TRUE(Run({}, {destroy}).ok());
         } else {
-          EXPECT_TRUE(Run({assign}, {assign_resource}).ok());
+          const Status status = Run({assign}, {assign_resource}).status();
+          EXPECT_TRUE(status.ok()) << status.ToString();
           for (const Expr& expr : {v, read}) {
             const Result<std::vector<Tensor>> got = Run({expr});
             const Code code = got.status().code();

@@ -22,7 +22,11 @@ std::string DescribeStep(const ActiveStep& step, ActiveStep::Clock::time_point n
   std::string out =
       Format("step {} for {}: {}", step.id, DurationText(now - step.started), step.what);
   if (!step.counted) return out + Format("; {} nodes in sequence", step.plan->num_nodes());
-  out += Format("; {} of {} nodes ended", step.progress.ended(), step.plan->num_nodes());
+  const int64_t ended = step.progress.ended();
+  const int num_nodes = step.plan->num_nodes();
+  // In a loop nodes run many times.
+  out += ended > num_nodes ? Format("; {} runs of {} nodes ended", ended, num_nodes)
+                           : Format("; {} of {} nodes ended", ended, num_nodes);
   const std::vector<StepProgress::Waiting> waiting = step.progress.WaitingNodes();
   const Graph& graph = step.plan->graph();
   for (size_t i = 0; i < std::min(waiting.size(), kWaitingShown); ++i) {

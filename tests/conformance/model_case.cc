@@ -2,6 +2,7 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,11 @@ class Run {
   Outcome Do() {
     if (recorded_.kind() == "saved_model") return NotImplemented("SavedModels are not read yet");
     if (!recorded_.checkpoint().empty()) return NotImplemented("checkpoints are not read yet");
+    for (const std::string& op : recorded_.ops()) {
+      // Of a function only its body counts, whose ops are in the list too.
+      if (StandardOps().Find(op) == nullptr && !IsFunction(op))
+        return NotImplemented(Format("op {} is not registered", op));
+    }
     Result<MetaGraph> loaded = Load();
     if (!loaded.ok()) return FromStatus(loaded.status());
     MetaGraph& meta = *loaded;
@@ -90,6 +96,13 @@ class Run {
   }
 
  private:
+  bool IsFunction(const std::string& op) const {
+    const auto& functions = recorded_.graph_def().library().function();
+    return std::any_of(functions.begin(), functions.end(), [&](const tf::FunctionDef& function) {
+      return function.signature().name() == op;
+    });
+  }
+
   Result<MetaGraph> Load() const {
     tf::MetaGraphDef proto;
     TRY(Read(&proto));
