@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "penstock/graph/function.h"
-#include "penstock/graph/instantiate.h"
+#include "penstock/graph/function_call.h"
 
 namespace penstock {
 namespace {

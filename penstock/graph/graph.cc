@@ -6,7 +6,7 @@
 #include "penstock/core/check.h"
 #include "penstock/graph/extents.h"
 #include "penstock/graph/function.h"
-#include "penstock/graph/instantiate.h"
+#include "penstock/graph/function_call.h"
 #include "penstock/graph/node_check.h"
 
 namespace penstock {

@@ -11,8 +11,8 @@
 
 #include "penstock/core/checked.h"
 #include "penstock/graph/function.h"
+#include "penstock/graph/function_call.h"
 #include "penstock/graph/function_def.h"
-#include "penstock/graph/instantiate.h"
 #include "penstock/graph/node_check.h"
 #include "penstock/graph/node_def.h"
 #include "penstock/graph/wire.h"

@@ -5,6 +5,7 @@
 #include "penstock/compile/calls.h"
 #include "penstock/execute/plan.h"
 #include "penstock/execute/step.h"
+#include "penstock/graph/function_call.h"
 #include "penstock/graph/instantiate.h"
 
 namespace penstock {
