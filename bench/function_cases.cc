@@ -12,7 +12,7 @@ SessionOptions With(const Options& options) {
 Figure FunctionCall(const Options& options) {
   Graph g;
   Variable<float> x(g, Array<float>(1.f), "x");
-  TypedFunction next([](Output<float> v) { return v + 1.f; }, {.name = "next", .noinline = true});
+  Function next([](Output<float> v) { return v + 1.f; }, {.name = "next", .noinline = true});
   Output<float> y = x.Read();
   for (int i = 0; i < 1000; ++i) y = next(y);
   Session session(g, With(options));

@@ -43,11 +43,16 @@ foreach(name golden_check model_check)
   endif()
 endforeach()
 
-# The rooms whose tests are worth running under the thread sanitizer.
+# The short runs of the sanitizers: tests that start threads, and tests of what owns memory.
 add_custom_target(concurrency_tests)
-foreach(room core execute session client)
-  if(TARGET ${room}_test)
-    add_dependencies(concurrency_tests ${room}_test)
+foreach(name core transport execute session client ops_queue ops_state)
+  add_dependencies(concurrency_tests ${name}_test)
+endforeach()
+add_custom_target(memory_tests)
+foreach(name core graph device transport execute compile session client ops ops_queue ops_state
+             ops_collections ops_functions)
+  if(TARGET ${name}_test)
+    add_dependencies(memory_tests ${name}_test)
   endif()
 endforeach()
 

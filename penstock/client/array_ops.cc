@@ -55,6 +55,14 @@ OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site) {
   return {AddConstant(graph, Tensor::Scalar<int32_t>(ToInt32(value, site)), site), 0};
 }
 
+NodeId AddSplit(Graph& graph, OutputRef value, int64_t count, int64_t axis, CallSite site) {
+  NodeSpec spec;
+  spec.op = "Split";
+  spec.inputs = {ScalarConstant(graph, axis, site), value};
+  spec.attrs = {{"num_split", count}};
+  return AddNode(graph, std::move(spec), site);
+}
+
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site) {
   if (!shape.has_rank()) {
     throw Error(InvalidArgument("the rank is not known here: name the axes to reduce"), site);

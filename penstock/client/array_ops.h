@@ -21,6 +21,7 @@ NodeId AddReduction(Graph& graph, std::string_view op, OutputRef input,
 NodeId AddCast(Graph& graph, OutputRef input, DType to, CallSite site);
 // A constant scalar for ops whose axis must be one.
 OutputRef ScalarConstant(Graph& graph, int64_t value, CallSite site);
+NodeId AddSplit(Graph& graph, OutputRef value, int64_t count, int64_t axis, CallSite site);
 std::vector<int64_t> AllAxes(const Shape& shape, CallSite site);
 
 }  // namespace client_internal
@@ -104,6 +105,16 @@ Output<T> Concat(const std::vector<Output<T>>& values, int64_t axis,
   Graph& graph = client_internal::GraphOf(values);
   inputs.push_back(client_internal::ScalarConstant(graph, axis, site));
   return {graph, {client_internal::AddArrayOp(graph, "ConcatV2", std::move(inputs), {}, site), 0}};
+}
+// `count` equal parts along `axis`, which their number must divide.
+template <class A>
+std::vector<Output<typename A::Element>> Split(const A& input, int64_t count, int64_t axis,
+                                               CallSite site = CallSite::Here()) {
+  const Output<typename A::Element> x = input;
+  const NodeId node = client_internal::AddSplit(x.graph(), x.ref(), count, axis, site);
+  std::vector<Output<typename A::Element>> parts;
+  for (int32_t i = 0; i < count; ++i) parts.push_back({x.graph(), {node, i}});
+  return parts;
 }
 // Rows of `params` along `axis`.
 template <class A, class I>

@@ -10,10 +10,10 @@ namespace {
 
 using Floats = std::vector<float>;
 
-TEST(TypedFunction, IsWrittenDownOnceForEachShape) {
+TEST(Function, IsWrittenDownOnceForEachShape) {
   Graph g;
   int traced = 0;
-  TypedFunction square([&](Output<float> x) {
+  Function square([&](Output<float> x) {
     ++traced;
     return x * x;
   });
@@ -29,11 +29,11 @@ TEST(TypedFunction, IsWrittenDownOnceForEachShape) {
   EXPECT_EQ(g.FindNode("Mul"), kNoNode);
 }
 
-TEST(TypedFunction, CapturesOuterValuesAndVariables) {
+TEST(Function, CapturesOuterValuesAndVariables) {
   Graph g;
   const auto scale = Constant(g, 10.f);
   Variable<float> v(g, Array<float>(1.f), "v");
-  TypedFunction bump([&](Output<float> x) {
+  Function bump([&](Output<float> x) {
     v.AssignAdd(x * scale);
     const auto before = v.Read();
     v.AssignAdd(Constant(g, 100.f));
@@ -50,9 +50,9 @@ TEST(TypedFunction, CapturesOuterValuesAndVariables) {
   }
 }
 
-TEST(TypedFunction, SurvivesExport) {
+TEST(Function, SurvivesExport) {
   Graph g;
-  TypedFunction twice([](Output<float> x) { return x + x; }, {.name = "twice", .noinline = true});
+  Function twice([](Output<float> x) { return x + x; }, {.name = "twice", .noinline = true});
   const auto x = Placeholder<float>(g, {}, "x");
   const auto y = Cond(
       x > 0.f, [&] { return twice(x); }, [&] { return -x; });
@@ -67,9 +67,9 @@ TEST(TypedFunction, SurvivesExport) {
   EXPECT_EQ(session.Run({{"x:0", Tensor::Scalar(-3.f)}}, {name})[0].scalar<float>(), 3);
 }
 
-TEST(TypedFunction, VariablesAreMadeOutside) {
+TEST(Function, VariablesAreMadeOutside) {
   Graph g;
-  TypedFunction bad([&](Output<float> x) {
+  Function bad([&](Output<float> x) {
     Variable<float> v(g, Array<float>(1.f), "inner");
     return x + v.Read();
   });
@@ -79,11 +79,11 @@ TEST(TypedFunction, VariablesAreMadeOutside) {
   EXPECT_TRUE(g.collections["variables"].empty());
 }
 
-TEST(TypedFunction, AnErrorInsideLeavesNothingBehind) {
+TEST(Function, AnErrorInsideLeavesNothingBehind) {
   Graph g;
   const auto a = Placeholder<float>(g, {2});
   const int nodes = g.num_live_nodes();
-  TypedFunction bad([&](Output<float> x) { return MatMul(x, x); });
+  Function bad([&](Output<float> x) { return MatMul(x, x); });
   const int line = __LINE__ - 1;
   try {
     bad(a);

@@ -91,24 +91,24 @@ struct FunctionOptions {
 };
 
 template <class Signature>
-class TypedFunction;
+class Function;
 
 // A lambda over outputs as a function of the graph: written down once for each combination of
 // argument shapes, called as often as one likes. Outer outputs and variables may be used inside.
 //
-//   TypedFunction square([](Output<float> x) { return x * x; });
+//   Function square([](Output<float> x) { return x * x; });
 //   auto y = square(square(x));
 //
 // What happens inside (assignments) happens in the order it is written, whether or not a result
 // depends on it. Threads: as the graph.
 template <class R, class... Ts>
-class TypedFunction<R(Output<Ts>...)> {
+class Function<R(Output<Ts>...)> {
  public:
   static_assert(sizeof...(Ts) > 0, "a function takes at least one output");
 
   template <class F>
   requires std::is_invocable_r_v<R, F&, Output<Ts>...>
-  explicit TypedFunction(F body, FunctionOptions options = {})
+  explicit Function(F body, FunctionOptions options = {})
       : body_(std::move(body)), options_(std::move(options)) {}
 
   auto operator()(const Output<Ts>&... args, CallSite site = CallSite::Here()) {
@@ -149,9 +149,9 @@ class TypedFunction<R(Output<Ts>...)> {
   std::vector<Known> known_;
 };
 template <class F>
-TypedFunction(F) -> TypedFunction<typename client_internal::SignatureOfLambda<F>::Type>;
+Function(F) -> Function<typename client_internal::SignatureOfLambda<F>::Type>;
 template <class F>
-TypedFunction(F, FunctionOptions)
-    -> TypedFunction<typename client_internal::SignatureOfLambda<F>::Type>;
+Function(F, FunctionOptions)
+    -> Function<typename client_internal::SignatureOfLambda<F>::Type>;
 
 }  // namespace penstock

@@ -36,7 +36,7 @@ class Trace {
   }
   std::string MakeFunction(const std::vector<OutputRef>& captures, const TraceOptions& options,
                            CallSite site) const {
-    Function function = OrThrow(ExtractFunction(graph_, part_, captures, options.name), site);
+    FunctionDef function = OrThrow(ExtractFunction(graph_, part_, captures, options.name), site);
     if (options.noinline) function.attrs.emplace_back("_noinline", true);
     return AddToLibrary(graph_, std::move(function));
   }

@@ -25,7 +25,7 @@ using BodyFn = std::function<Returned(const std::vector<OutputRef>& args)>;
 
 // A lambda that became a function.
 struct TracedFunction {
-  std::shared_ptr<const Function> function;
+  std::shared_ptr<const FunctionDef> function;
   std::vector<OutputRef> captures;
   std::vector<Shape> result_shapes;
 };

@@ -31,14 +31,14 @@ std::string BodyText(const FunctionLibrary& library, const FunctionName& name) {
   return out;
 }
 
-FunctionLibrary LibraryOf(Function function) {
+FunctionLibrary LibraryOf(FunctionDef function) {
   FunctionLibrary library;
   const std::string name = function.signature.name;
-  library.functions[name] = std::make_shared<const Function>(std::move(function));
+  library.functions[name] = std::make_shared<const FunctionDef>(std::move(function));
   return library;
 }
 
-std::string BodyText(Function function) {
+std::string BodyText(FunctionDef function) {
   const FunctionName name{function.signature.name, {}};
   return BodyText(LibraryOf(std::move(function)), name);
 }
@@ -68,7 +68,7 @@ TEST(Instantiate, ResolvesListsAndIndices) {
 }
 
 TEST(Instantiate, ListArgumentsOfAttributes) {
-  Function f = MakeFunction(
+  FunctionDef f = MakeFunction(
       "f", {{"xs"}}, {{"y", DType::kFloat, "s:sum:0"}},
       {MakeNode("s", "AddN", {"xs"},
                 {{"T", AttrValue::Placeholder{"T"}}, {"N", AttrValue::Placeholder{"N"}}})});
@@ -149,7 +149,7 @@ TEST(Extract, WritesWhatInstantiateReads) {
   const Result<std::vector<OutputRef>> captures = FindCaptures(graph, part);
   ASSERT_TRUE(captures.ok());
   EXPECT_EQ(*captures, std::vector<OutputRef>{outer.ref()});
-  Result<Function> function = ExtractFunction(graph, part, *captures, "f");
+  Result<FunctionDef> function = ExtractFunction(graph, part, *captures, "f");
   ASSERT_TRUE(function.ok()) << function.status().ToString();
   RemovePart(graph, part);
   EXPECT_EQ(graph.num_live_nodes(), 1);

@@ -13,11 +13,6 @@
 #include "penstock/core/parallel.h"
 
 namespace penstock {
-namespace {
-
-thread_local bool on_worker = false;
-
-}  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) {
@@ -33,8 +28,6 @@ ThreadPool::~ThreadPool() {
   wake_.NotifyAll();
   for (std::thread& worker : workers_) worker.join();
 }
-
-bool ThreadPool::OnWorker() { return on_worker; }
 
 void ThreadPool::Schedule(std::function<void()> task) {
   if (workers_.empty()) return task();
@@ -63,7 +56,6 @@ bool ThreadPool::RunOne() {
 }
 
 void ThreadPool::WorkerLoop() {
-  on_worker = true;
   for (;;) {
     std::function<void()> task;
     {

@@ -29,8 +29,6 @@ class ThreadPool {
   bool HasIdleWorker() const { return idle_.load(std::memory_order_relaxed) > 0; }
   // Takes one scheduled task and runs it on the calling thread. False when there was none.
   bool RunOne();
-  // True on a worker of any pool.
-  static bool OnWorker();
 
  private:
   void WorkerLoop();

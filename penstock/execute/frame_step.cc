@@ -503,6 +503,8 @@ bool FrameStep::MayBeginNext(const FrameRun& run) const {
 
 Iteration* FrameStep::BeginNext(FrameRun* run) {
   Iteration* next = state_->frames->StartIteration(run);
+  // A loop moves on even if nothing in it is handed out.
+  if (request_.progress != nullptr) request_.progress->NodeEnded();
   const FramePlan::Frame& frame = frames_.frames[run->index];
   BringInvariants(run, next);
   for (const int32_t node : frame.starters) MakeReady(node, next);

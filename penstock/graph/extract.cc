@@ -34,7 +34,7 @@ class Extractor {
   Extractor(const Graph& graph, const TracedPart& part, const std::vector<OutputRef>& captures)
       : graph_(graph), part_(part), captures_(captures) {}
 
-  Result<Function> Extract(const std::string& name) {
+  Result<FunctionDef> Extract(const std::string& name) {
     function_.signature.name = name;
     AddArgs();
     NameNodes();
@@ -132,7 +132,7 @@ class Extractor {
   const Graph& graph_;
   const TracedPart& part_;
   const std::vector<OutputRef>& captures_;
-  Function function_;
+  FunctionDef function_;
   std::unordered_map<NodeId, std::string> is_arg_;  // the name of an argument
   std::unordered_map<NodeId, std::string> names_;   // of the other nodes
 };
@@ -160,7 +160,7 @@ Result<std::vector<OutputRef>> FindCaptures(const Graph& graph, const TracedPart
   return captures;
 }
 
-Result<Function> ExtractFunction(const Graph& graph, const TracedPart& part,
+Result<FunctionDef> ExtractFunction(const Graph& graph, const TracedPart& part,
                                  const std::vector<OutputRef>& captures, const std::string& name) {
   return Extractor(graph, part, captures).Extract(name);
 }
@@ -179,13 +179,13 @@ void RemovePart(Graph& graph, const TracedPart& part) {
   }
 }
 
-std::string AddToLibrary(Graph& graph, Function function) {
+std::string AddToLibrary(Graph& graph, FunctionDef function) {
   auto& functions = graph.library().functions;
   const std::string base = function.signature.name;
   for (int k = 1; functions.contains(function.signature.name); ++k)
     function.signature.name = base + "_" + std::to_string(k);
   const std::string name = function.signature.name;
-  functions.emplace(name, std::make_shared<const Function>(std::move(function)));
+  functions.emplace(name, std::make_shared<const FunctionDef>(std::move(function)));
   return name;
 }
 

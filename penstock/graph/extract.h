@@ -26,7 +26,7 @@ Result<std::vector<OutputRef>> FindCaptures(const Graph& graph, const TracedPart
 // Makes the function: its arguments are those of the part, then one for each of `captures`. Nodes
 // with effects run in the order they were written. Control inputs from outside are left out: they
 // are the call's. REQUIRES: `captures` has all that the part captures.
-Result<Function> ExtractFunction(const Graph& graph, const TracedPart& part,
+Result<FunctionDef> ExtractFunction(const Graph& graph, const TracedPart& part,
                                  const std::vector<OutputRef>& captures, const std::string& name);
 
 // Whether the part has a node with an effect.
@@ -36,6 +36,6 @@ bool HasEffects(const Graph& graph, const TracedPart& part);
 void RemovePart(Graph& graph, const TracedPart& part);
 
 // Adds the function under a name made unique from its own, and returns that.
-std::string AddToLibrary(Graph& graph, Function function);
+std::string AddToLibrary(Graph& graph, FunctionDef function);
 
 }  // namespace penstock

@@ -21,7 +21,7 @@ struct FunctionNode {
 };
 
 // A graph with arguments, results and attributes of its own; FunctionDef as plain data.
-struct Function {
+struct FunctionDef {
   OpDef signature;
   AttrMap attrs;
   std::vector<FunctionNode> nodes;
@@ -31,7 +31,7 @@ struct Function {
 };
 
 struct FunctionLibrary {
-  std::map<std::string, std::shared_ptr<const Function>> functions;
+  std::map<std::string, std::shared_ptr<const FunctionDef>> functions;
   std::map<std::string, std::string> gradients;  // function -> its gradient function
   std::string extra;
 };

@@ -10,7 +10,7 @@ constexpr std::string_view kWasOp = "_called_as_op";
 
 }  // namespace
 
-Result<const Function*> FindFunction(const FunctionLibrary& library, std::string_view name) {
+Result<const FunctionDef*> FindFunction(const FunctionLibrary& library, std::string_view name) {
   const auto found = library.functions.find(std::string(name));
   if (found == library.functions.end())
     return NotFound("function {} is not in the library", Printable(name));
@@ -25,7 +25,7 @@ Status CompleteFunctionAttrs(const OpDef& signature, AttrMap* attrs) {
   return CompleteAttrs(signature, {}, attrs);
 }
 
-Result<NodeTypes> FunctionTypes(const Function& function, const AttrMap& attrs) {
+Result<NodeTypes> FunctionTypes(const FunctionDef& function, const AttrMap& attrs) {
   AttrMap complete = attrs;
   TRY(CompleteFunctionAttrs(function.signature, &complete));
   return ExpandTypes(function.signature, complete);

@@ -13,14 +13,14 @@
 namespace penstock {
 
 // The function of that name. NotFound names it.
-Result<const Function*> FindFunction(const FunctionLibrary& library, std::string_view name);
+Result<const FunctionDef*> FindFunction(const FunctionLibrary& library, std::string_view name);
 
 // Fills in the defaults of the attributes that a call leaves out. There are no inputs to tell what
 // else was left out.
 Status CompleteFunctionAttrs(const OpDef& signature, AttrMap* attrs);
 
 // The dtypes of a function's arguments and results when it is called with these attributes.
-Result<NodeTypes> FunctionTypes(const Function& function, const AttrMap& attrs);
+Result<NodeTypes> FunctionTypes(const FunctionDef& function, const AttrMap& attrs);
 
 // When the op of `spec` is a function of the library, makes it a call of that function: a
 // PartitionedCall, or a StatefulPartitionedCall when the function has effects. True when it did.

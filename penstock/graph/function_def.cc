@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kAnySize = std::numeric_limits<int64_t>::max();
 
 // What the fields of Function do not say.
-Result<std::string> RestOf(const tf::FunctionDef& proto, const Function& function,
+Result<std::string> RestOf(const tf::FunctionDef& proto, const FunctionDef& function,
                            AttrMessages* attr_rest) {
   tf::FunctionDef rest;
   tf::OpDef signature;
@@ -31,7 +31,7 @@ Result<std::string> RestOf(const tf::FunctionDef& proto, const Function& functio
   return ToWire(rest);
 }
 
-Status WriteSignature(const Function& function, tf::OpDef* proto) {
+Status WriteSignature(const FunctionDef& function, tf::OpDef* proto) {
   if (!proto->name().empty()) {
     // The message that came, unless the signature has been changed since.
     TRY_ASSIGN(const OpDef came, OpDefFromProto(*proto));
@@ -45,7 +45,7 @@ Status WriteSignature(const Function& function, tf::OpDef* proto) {
   return OkStatus();
 }
 
-Result<std::string> Encoded(const Function& function) {
+Result<std::string> Encoded(const FunctionDef& function) {
   tf::FunctionDef proto;
   TRY(FunctionToProto(function, &proto));
   return ToWire(proto);
@@ -72,8 +72,8 @@ Status MergeExtra(const tf::FunctionDefLibrary& proto, std::string* extra) {
 
 }  // namespace
 
-Result<Function> FunctionFromProto(const tf::FunctionDef& proto, ImportBudget* budget) {
-  Function function;
+Result<FunctionDef> FunctionFromProto(const tf::FunctionDef& proto, ImportBudget* budget) {
+  FunctionDef function;
   TRY_ASSIGN(function.signature, OpDefFromProto(proto.signature()));
   const std::string& name = function.signature.name;
   if (name.empty()) return InvalidArgument("a function of the library has no name");
@@ -103,7 +103,7 @@ Result<Function> FunctionFromProto(const tf::FunctionDef& proto, ImportBudget* b
   return function;
 }
 
-Status FunctionToProto(const Function& function, tf::FunctionDef* proto) {
+Status FunctionToProto(const FunctionDef& function, tf::FunctionDef* proto) {
   proto->Clear();
   TRY(FromWire(function.extra, kAnySize, proto));
   TRY(WriteSignature(function, proto->mutable_signature()));
@@ -125,11 +125,11 @@ Status FunctionToProto(const Function& function, tf::FunctionDef* proto) {
 Status AddToLibrary(const tf::FunctionDefLibrary& proto, ImportBudget* budget,
                     FunctionLibrary* library) {
   for (const tf::FunctionDef& def : proto.function()) {
-    TRY_ASSIGN(Function function, FunctionFromProto(def, budget));
+    TRY_ASSIGN(FunctionDef function, FunctionFromProto(def, budget));
     const std::string name = function.signature.name;
     const auto found = library->functions.find(name);
     if (found == library->functions.end()) {
-      library->functions.emplace(name, std::make_shared<const Function>(std::move(function)));
+      library->functions.emplace(name, std::make_shared<const FunctionDef>(std::move(function)));
       continue;
     }
     TRY_ASSIGN(const std::string old_wire, Encoded(*found->second));

@@ -13,8 +13,8 @@ namespace penstock {
 
 // Reads a function without looking into its body: ops, inputs and types are checked where it is
 // called.
-Result<Function> FunctionFromProto(const tf::FunctionDef& proto, ImportBudget* budget);
-Status FunctionToProto(const Function& function, tf::FunctionDef* proto);
+Result<FunctionDef> FunctionFromProto(const tf::FunctionDef& proto, ImportBudget* budget);
+Status FunctionToProto(const FunctionDef& function, tf::FunctionDef* proto);
 
 // Adds the functions and gradients of `proto`. A client sends its whole library again with every
 // few nodes: equal definitions of a name are one, different ones InvalidArgument, and then

@@ -69,13 +69,13 @@ tf::FunctionDef Proto(const std::string& text) {
   return proto;
 }
 
-Result<Function> Read(const tf::FunctionDef& proto) {
+Result<FunctionDef> Read(const tf::FunctionDef& proto) {
   ImportBudget budget{ImportLimits()};
   return FunctionFromProto(proto, &budget);
 }
 
 TEST(FunctionDef, ReadsAFunction) {
-  const Result<Function> function = Read(Proto(kFunction));
+  const Result<FunctionDef> function = Read(Proto(kFunction));
   ASSERT_TRUE(function.ok()) << function.status().ToString();
   EXPECT_EQ(function->signature.name, "square");
   EXPECT_EQ(function->signature.inputs[0].type_attr, "T");
@@ -96,7 +96,7 @@ TEST(FunctionDef, LosesNothing) {
 }
 
 TEST(FunctionDef, WritesASignatureThatChanged) {
-  Function function = *Read(Proto(kFunction));
+  FunctionDef function = *Read(Proto(kFunction));
   function.signature.inputs[0].name = "z";
   tf::FunctionDef back;
   ASSERT_TRUE(FunctionToProto(function, &back).ok());

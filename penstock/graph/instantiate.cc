@@ -97,7 +97,7 @@ bool ClosesLoop(const FunctionNode& reader, const FunctionNode& source) {
 // One body in the making.
 class Builder {
  public:
-  Builder(const FunctionLibrary& library, const Function& function, AttrMap attrs,
+  Builder(const FunctionLibrary& library, const FunctionDef& function, AttrMap attrs,
           const OpRegistry& registry)
       : function_(function), attrs_(std::move(attrs)), body_{Graph(registry), {}, {}, {}} {
     body_.graph.library() = library;
@@ -357,7 +357,7 @@ class Builder {
     AttrMap attrs;
   };
 
-  const Function& function_;
+  const FunctionDef& function_;
   const AttrMap attrs_;
   FunctionBody body_;
   std::unordered_map<std::string, std::vector<OutputRef>> args_;
@@ -383,7 +383,7 @@ std::vector<OutputRef> FunctionBody::Args() const {
 
 Result<FunctionBody> Instantiate(const FunctionLibrary& library, const FunctionName& name,
                                  const OpRegistry& registry) {
-  TRY_ASSIGN(const Function* function, FindFunction(library, name.name));
+  TRY_ASSIGN(const FunctionDef* function, FindFunction(library, name.name));
   AttrMap attrs = name.attrs;
   Status status = CompleteFunctionAttrs(function->signature, &attrs);
   if (status.ok()) {

@@ -1,19 +1,18 @@
 #include "penstock/graph/op.h"
 
 namespace penstock::op_internal {
+namespace {
 
-AttrDef& TypeAttr(OpDef& def, std::string_view name, std::vector<DType> allowed) {
-  for (AttrDef& attr : def.attrs) {
-    if (attr.name == name) return attr;
-  }
+void DescribeType(const ArgSpec& arg, OpDef& def) {
+  if (def.FindAttr(arg.type_attr) != nullptr) return;
   AttrDef& attr = def.attrs.emplace_back();
-  attr.name = name;
+  attr.name = arg.type_attr;
   attr.kind = "type";
-  attr.allowed_types = std::move(allowed);
-  return attr;
+  attr.allowed_types.assign(arg.allowed.begin(), arg.allowed.end());
+  if (arg.default_type != DType::kInvalid) attr.default_value = AttrValue(arg.default_type);
 }
 
-void DescribeList(OpDef& def, std::string_view name, std::string_view kind, int minimum) {
+void DescribeList(std::string_view name, std::string_view kind, int minimum, OpDef& def) {
   if (def.FindAttr(name) != nullptr) return;
   AttrDef& attr = def.attrs.emplace_back();
   attr.name = name;
@@ -44,6 +43,96 @@ void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
     allowed = bar == std::string_view::npos ? std::string_view() : allowed.substr(bar + 1);
   }
 }
+
+template <class V>
+AttrValue ValueOf(const V& value) {
+  if constexpr (requires { value.empty(); } && !std::is_same_v<V, std::string>) {
+    if (value.empty()) return AttrValue(AttrValue::EmptyList{});
+  }
+  return AttrValue(value);
+}
+
+// A type that is deduced from the inputs.
+template <class V>
+bool IsDeduced(const V& value) {
+  if constexpr (std::is_same_v<V, DType>) {
+    return value == DType::kInvalid;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace
+
+void DescribeArgs(std::span<const ArgSpec> args, OpDef& def) {
+  for (const ArgSpec& spec : args) {
+    ArgDef& arg = (spec.is_input ? def.inputs : def.outputs).emplace_back();
+    arg.name = spec.name;
+    arg.dtype = spec.dtype;
+    arg.is_ref = spec.is_ref;
+    arg.type_attr = spec.type_attr;
+    arg.number_attr = spec.number_attr;
+    arg.type_list_attr = spec.type_list_attr;
+    if (!spec.type_attr.empty()) DescribeType(spec, def);
+    if (!spec.number_attr.empty()) DescribeList(spec.number_attr, "int", spec.minimum, def);
+    if (!spec.type_list_attr.empty())
+      DescribeList(spec.type_list_attr, "list(type)", spec.minimum, def);
+  }
+}
+
+bool IsPure(const OpDef& def) {
+  auto is_ref = [](const ArgDef& arg) { return arg.is_ref; };
+  return !def.is_stateful && std::none_of(def.inputs.begin(), def.inputs.end(), is_ref) &&
+         std::none_of(def.outputs.begin(), def.outputs.end(), is_ref);
+}
+
+template <class V>
+void DescribeField(std::string_view name, const V& value, bool required, int64_t minimum,
+                   std::string_view allowed, OpDef& def) {
+  std::optional<AttrValue> default_value;
+  if (!required && !IsDeduced(value)) default_value = ValueOf(value);
+  AddAttr(def, name, kKindOf<V>, std::move(default_value), minimum, allowed);
+}
+
+template <class V>
+void DecodeField(std::string_view name, const AttrMap& attrs, V& value, Status& status) {
+  const AttrValue* attr = FindAttr(attrs, name);
+  if (attr == nullptr || attr->Get<AttrValue::EmptyList>() != nullptr) return;
+  if (const V* typed = attr->Get<V>()) {
+    value = *typed;
+  } else if (status.ok()) {
+    status = InvalidArgument("attribute {} must be of kind {}, got {}", name, kKindOf<V>,
+                             attr->KindName());
+  }
+}
+
+template <class V>
+void EncodeField(std::string_view name, const V& value, AttrMap& attrs) {
+  if (!IsDeduced(value)) attrs.emplace_back(std::string(name), ValueOf(value));
+}
+
+#define PENSTOCK_FIELD(V)                                                                  \
+  template void DescribeField(std::string_view, const V&, bool, int64_t, std::string_view, \
+                              OpDef&);                                                     \
+  template void DecodeField(std::string_view, const AttrMap&, V&, Status&);                \
+  template void EncodeField(std::string_view, const V&, AttrMap&);
+PENSTOCK_FIELD(std::string)
+PENSTOCK_FIELD(int64_t)
+PENSTOCK_FIELD(float)
+PENSTOCK_FIELD(bool)
+PENSTOCK_FIELD(DType)
+PENSTOCK_FIELD(Shape)
+PENSTOCK_FIELD(Tensor)
+PENSTOCK_FIELD(FunctionName)
+PENSTOCK_FIELD(std::vector<std::string>)
+PENSTOCK_FIELD(std::vector<int64_t>)
+PENSTOCK_FIELD(std::vector<float>)
+PENSTOCK_FIELD(std::vector<bool>)
+PENSTOCK_FIELD(std::vector<DType>)
+PENSTOCK_FIELD(std::vector<Shape>)
+PENSTOCK_FIELD(std::vector<Tensor>)
+PENSTOCK_FIELD(std::vector<FunctionName>)
+#undef PENSTOCK_FIELD
 
 Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs) {
   Shape shape = inputs.empty() ? Shape() : *inputs[0].shape;

@@ -92,51 +92,76 @@ struct Field {
 namespace op_internal {
 
 // ---- reading a Signature ----
+//
+// Templates only turn types into plain data; functions in op.cc, compiled once, do the rest. There
+// are hundreds of ops.
+
+// An argument of a signature as data.
+struct ArgSpec {
+  std::string_view name;
+  bool is_input = false;
+  bool is_ref = false;
+  DType dtype = DType::kInvalid;  // a fixed type
+  std::string_view type_attr;     // or an attribute, and what it may be
+  std::span<const DType> allowed;
+  DType default_type = DType::kInvalid;
+  std::string_view number_attr;  // of a list
+  std::string_view type_list_attr;
+  int minimum = 0;
+};
 
 template <class T>
 struct TypeOf {  // a fixed C++ type
-  static void Describe(ArgDef& arg, OpDef&) { arg.dtype = kDTypeOf<T>; }
+  static constexpr void Set(ArgSpec& arg) { arg.dtype = kDTypeOf<T>; }
 };
-
-AttrDef& TypeAttr(OpDef& def, std::string_view name, std::vector<DType> allowed);
-
 template <FixedString Name, class... Ts>
 struct TypeOf<TypeVar<Name, Ts...>> {
-  static void Describe(ArgDef& arg, OpDef& def) {
+  static constexpr std::array<DType, sizeof...(Ts)> kAllowed{kDTypeOf<Ts>...};
+  static constexpr void Set(ArgSpec& arg) {
     arg.type_attr = Name.view();
-    TypeAttr(def, Name.view(), {kDTypeOf<Ts>...});
+    arg.allowed = kAllowed;
   }
 };
 template <FixedString Name, class Default, class... Ts>
 struct TypeOf<TypeVarOr<Name, Default, Ts...>> {
-  static void Describe(ArgDef& arg, OpDef& def) {
-    arg.type_attr = Name.view();
-    TypeAttr(def, Name.view(), {kDTypeOf<Ts>...}).default_value = AttrValue(kDTypeOf<Default>);
+  static constexpr void Set(ArgSpec& arg) {
+    TypeOf<TypeVar<Name, Ts...>>::Set(arg);
+    arg.default_type = kDTypeOf<Default>;
   }
 };
-void DescribeList(OpDef& def, std::string_view attr, std::string_view kind, int minimum);
 template <FixedString Number, class T, int Minimum>
 struct TypeOf<List<Number, T, Minimum>> {
-  static void Describe(ArgDef& arg, OpDef& def) {
-    TypeOf<T>::Describe(arg, def);
+  static constexpr void Set(ArgSpec& arg) {
+    TypeOf<T>::Set(arg);
     arg.number_attr = Number.view();
-    DescribeList(def, Number.view(), "int", Minimum);
+    arg.minimum = Minimum;
   }
 };
 template <FixedString Name, int Minimum>
 struct TypeOf<TypeList<Name, Minimum>> {
-  static void Describe(ArgDef& arg, OpDef& def) {
+  static constexpr void Set(ArgSpec& arg) {
     arg.type_list_attr = Name.view();
-    DescribeList(def, Name.view(), "list(type)", Minimum);
+    arg.minimum = Minimum;
   }
 };
 template <class T>
 struct TypeOf<Ref<T>> {
-  static void Describe(ArgDef& arg, OpDef& def) {
-    TypeOf<T>::Describe(arg, def);
+  static constexpr void Set(ArgSpec& arg) {
+    TypeOf<T>::Set(arg);
     arg.is_ref = true;
   }
 };
+template <class Arg>
+constexpr ArgSpec SpecOf() {
+  ArgSpec spec;
+  spec.name = Arg::kName;
+  spec.is_input = Arg::kIsInput;
+  TypeOf<typename Arg::Type>::Set(spec);
+  return spec;
+}
+void DescribeArgs(std::span<const ArgSpec> args, OpDef& def);
+// Neither stateful nor over references.
+bool IsPure(const OpDef& def);
 
 template <class T>
 inline constexpr bool kIsList = false;
@@ -153,13 +178,7 @@ struct SignatureOf<Signature<Args...>> {
   static constexpr int kOutputs = static_cast<int>(sizeof...(Args)) - kInputs;
   static constexpr bool kHasList = (false || ... || kIsList<typename Args::Type>);
 
-  static void Describe(OpDef& def) { (DescribeArg<Args>(def), ...); }
-  template <class Arg>
-  static void DescribeArg(OpDef& def) {
-    ArgDef& arg = (Arg::kIsInput ? def.inputs : def.outputs).emplace_back();
-    arg.name = Arg::kName;
-    TypeOf<typename Arg::Type>::Describe(arg, def);
-  }
+  static constexpr std::array<ArgSpec, sizeof...(Args)> kArgs{SpecOf<Args>()...};
 };
 
 // ---- attributes ----
@@ -199,8 +218,14 @@ inline constexpr std::string_view kKindOf<std::vector<Tensor>> = "list(tensor)";
 template <>
 inline constexpr std::string_view kKindOf<std::vector<FunctionName>> = "list(func)";
 
-void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
-             std::optional<AttrValue> default_value, int64_t minimum, std::string_view allowed);
+// One attribute of any op, by the kind of its value; defined in op.cc for all kinds.
+template <class V>
+void DescribeField(std::string_view name, const V& value, bool required, int64_t minimum,
+                   std::string_view allowed, OpDef& def);
+template <class V>
+void DecodeField(std::string_view name, const AttrMap& attrs, V& value, Status& status);
+template <class V>
+void EncodeField(std::string_view name, const V& value, AttrMap& attrs);
 
 template <class Op>
 constexpr auto AttrsOf() {
@@ -211,34 +236,13 @@ constexpr auto AttrsOf() {
   }
 }
 
-template <class Op>
-AttrValue AttrFromField(const Op& op, const auto& field) {
-  const auto& value = op.*field.member;
-  if constexpr (requires { value.empty(); } &&
-                !std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
-    if (value.empty()) return AttrValue(AttrValue::EmptyList{});
-  }
-  return AttrValue(value);
-}
-
 // The attributes of a struct's values, for the typed call: fields that differ from nothing are all
 // written.
 template <class Op>
 AttrMap Encode(const Op& op) {
   AttrMap attrs;
-  std::apply(
-      [&](const auto&... field) {
-        (
-            [&] {
-              using V = std::remove_cvref_t<decltype(op.*field.member)>;
-              if constexpr (std::is_same_v<V, DType>) {
-                if (op.*field.member == DType::kInvalid) return;  // deduced from the inputs
-              }
-              attrs.emplace_back(std::string(field.name), AttrFromField(op, field));
-            }(),
-            ...);
-      },
-      AttrsOf<Op>());
+  std::apply([&](const auto&... field) { (EncodeField(field.name, op.*field.member, attrs), ...); },
+             AttrsOf<Op>());
   return attrs;
 }
 
@@ -247,17 +251,9 @@ void DescribeAttrs(OpDef& def) {
   const Op defaults{};
   std::apply(
       [&](const auto&... field) {
-        (
-            [&] {
-              using V = std::remove_cvref_t<decltype(defaults.*field.member)>;
-              std::optional<AttrValue> value;
-              if (!field.required) value = AttrFromField(defaults, field);
-              if constexpr (std::is_same_v<V, DType>) {
-                if (defaults.*field.member == DType::kInvalid) value.reset();
-              }
-              AddAttr(def, field.name, kKindOf<V>, value, field.minimum, field.allowed);
-            }(),
-            ...);
+        (DescribeField(field.name, defaults.*field.member, field.required, field.minimum,
+                       field.allowed, def),
+         ...);
       },
       AttrsOf<Op>());
 }
@@ -278,19 +274,7 @@ Result<DecodedOp> Decode(const AttrMap& attrs, const NodeTypes& types) {
   Status status;
   std::apply(
       [&](const auto&... field) {
-        (
-            [&] {
-              using V = std::remove_cvref_t<decltype(decoded->op.*field.member)>;
-              const AttrValue* value = FindAttr(attrs, field.name);
-              if (value == nullptr || value->template Get<AttrValue::EmptyList>()) return;
-              if (const V* typed = value->template Get<V>()) {
-                decoded->op.*field.member = *typed;
-              } else if (status.ok()) {
-                status = InvalidArgument("attribute {} must be of kind {}, got {}", field.name,
-                                         kKindOf<V>, value->KindName());
-              }
-            }(),
-            ...);
+        (DecodeField(field.name, attrs, decoded->op.*field.member, status), ...);
       },
       AttrsOf<Op>());
   TRY(status);
@@ -433,13 +417,13 @@ Status Gradient(const void* op, Gradients& g) {
 //   Gradient                          of an element-wise op: Expr(x, y, dy) or array<Expr, 2>(a, b,
 //   z, dz); else (Gradients&) const kNoGradient = true                in its place CheckAttrs()
 //   const -> Status      rules between attributes kStateful, kCommutative, kAggregate,
-//   kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync, kMerges, kNoOp, kCost
+//   kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync, kNoOp, kCost
 template <class Op>
 OpInfo MakeOpInfo() {
   using namespace op_internal;
   OpInfo info;
   info.def.name = Op::kName;
-  SignatureOf<typename Op::Sig>::Describe(info.def);
+  DescribeArgs(SignatureOf<typename Op::Sig>::kArgs, info.def);
   DescribeAttrs<Op>(info.def);
   if constexpr (requires { Op::kStateful; }) info.def.is_stateful = Op::kStateful;
   if constexpr (requires { Op::kCommutative; }) info.def.is_commutative = Op::kCommutative;
@@ -456,11 +440,8 @@ OpInfo MakeOpInfo() {
   if constexpr (requires { Op::kCheap; }) traits.cheap = Op::kCheap;
   if constexpr (requires { Op::kNoOp; }) traits.no_op = Op::kNoOp;
   if constexpr (requires { Op::kAsync; }) traits.async = Op::kAsync;
-  if constexpr (requires { Op::kMerges; }) traits.merges = Op::kMerges;
   if constexpr (requires { Op::kCost; }) traits.cost = Op::kCost;
-  traits.pure = !info.def.is_stateful;
-  for (const ArgDef& arg : info.def.inputs) traits.pure &= !arg.is_ref;
-  for (const ArgDef& arg : info.def.outputs) traits.pure &= !arg.is_ref;
+  traits.pure = IsPure(info.def);
   info.decode = &Decode<Op>;
   if constexpr (kIsElementwise<Op> || requires { &Op::InferShape; }) info.infer = &Infer<Op>;
   if constexpr (requires { Op::kNoGradient; }) {

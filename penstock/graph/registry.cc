@@ -4,6 +4,12 @@
 
 namespace penstock {
 
+OpInfo::OpInfo() = default;
+OpInfo::OpInfo(OpInfo&&) noexcept = default;
+OpInfo::OpInfo(const OpInfo&) = default;
+OpInfo& OpInfo::operator=(const OpInfo&) = default;
+OpInfo::~OpInfo() = default;
+
 Status OpRegistry::Add(OpInfo info) {
   std::string name = info.def.name;
   const bool added = ops_.emplace(name, std::make_unique<OpInfo>(std::move(info))).second;

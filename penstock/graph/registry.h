@@ -56,8 +56,6 @@ struct OpTraits {
   // Its kernel writes into memory that was allocated for it by shape, so the plan may choose the
   // place.
   bool placeable = false;
-  // Passes on the first live value that arrives (Merge).
-  bool merges = false;
   // Per ArgDef: the shape rule reads the input's value, not only its shape.
   std::vector<bool> reads_value;
 };
@@ -76,6 +74,13 @@ struct OpInfo {
   // is meant.
   std::function<Status(const void* op, Gradients& gradients)> gradient;
   bool no_gradient = false;
+
+  // Defined in registry.cc: hundreds of ops are made and moved.
+  OpInfo();
+  OpInfo(OpInfo&&) noexcept;
+  OpInfo(const OpInfo&);
+  OpInfo& operator=(const OpInfo&);
+  ~OpInfo();
 };
 
 // The ops that graphs may use. Filled once at start, by explicit calls, then read only.

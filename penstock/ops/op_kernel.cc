@@ -39,3 +39,16 @@ Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const
 }
 
 }  // namespace penstock::op_internal
+
+namespace penstock {
+
+void Registrar::Declare(OpInfo info) {
+  if (Status status = ops_->Add(std::move(info)); status_.ok()) status_ = std::move(status);
+}
+
+void Registrar::AddKernel(std::string_view op, KernelFactory factory) {
+  if (Status status = kernels_->Add(op, "CPU", std::move(factory)); status_.ok())
+    status_ = std::move(status);
+}
+
+}  // namespace penstock

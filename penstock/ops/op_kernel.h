@@ -261,7 +261,7 @@ struct Dispatch {
 };
 
 template <class Op>
-auto KernelTypes() {
+constexpr auto KernelTypes() {
   if constexpr (requires { typename Op::CpuTypes; }) {
     return typename Op::CpuTypes();
   } else {
@@ -279,6 +279,20 @@ Result<std::unique_ptr<Kernel>> MakeTyped(const KernelRequest& request, Types<Ts
    ...);
   if (kernel == nullptr) return Unimplemented("op {} has no CPU kernel for {}", Op::kName, dtype);
   return kernel;
+}
+
+// What the registry keeps of an op: plain functions, which need no code of their own to be held.
+template <class Op>
+Result<std::unique_ptr<Kernel>> MakePlain(const KernelRequest& request) {
+  return std::unique_ptr<Kernel>(std::make_unique<PlainKernel<Op>>(request));
+}
+template <class Op>
+Result<std::unique_ptr<Kernel>> MakeForType(const KernelRequest& request) {
+  return MakeTyped<Op>(request, KernelTypes<Op>());
+}
+template <class Op, class... Ts>
+constexpr bool HasTyped(Types<Ts...>) {
+  return (false || ... || requires { &Op::template ComputeCpu<Ts>; });
 }
 
 template <class Op, class R, class... Params>
@@ -318,15 +332,14 @@ class Registrar {
   void Add() {
     OpInfo info = MakeOpInfo<Op>();
     info.traits.placeable = op_internal::Placeable<Op>();
-    Keep(ops_->Add(std::move(info)));
+    Declare(std::move(info));
     if constexpr (requires { &Op::MakeCpuKernel; }) {
-      AddKernel<Op>(&Op::MakeCpuKernel);
+      AddKernel(Op::kName, &Op::MakeCpuKernel);
     } else if constexpr (requires { &Op::ComputeCpu; }) {
-      AddKernel<Op>([](const KernelRequest& request) -> Result<std::unique_ptr<Kernel>> {
-        return std::unique_ptr<Kernel>(std::make_unique<op_internal::PlainKernel<Op>>(request));
-      });
+      AddKernel(Op::kName, &op_internal::MakePlain<Op>);
     } else if constexpr (op_internal::Dispatch<Op>::kIndex >= 0) {
-      AddTyped<Op>(op_internal::KernelTypes<Op>());
+      if constexpr (op_internal::HasTyped<Op>(op_internal::KernelTypes<Op>()))
+        AddKernel(Op::kName, &op_internal::MakeForType<Op>);
     }
   }
   template <class... Ops>
@@ -338,28 +351,15 @@ class Registrar {
   void Add(KernelFactory factory) {
     OpInfo info = MakeOpInfo<Op>();
     info.traits.placeable = info.traits.elementwise;
-    Keep(ops_->Add(std::move(info)));
-    AddKernel<Op>(std::move(factory));
+    Declare(std::move(info));
+    AddKernel(Op::kName, std::move(factory));
   }
   // The first thing that went wrong.
   const Status& status() const { return status_; }
 
  private:
-  template <class Op>
-  void AddKernel(KernelFactory factory) {
-    Keep(kernels_->Add(Op::kName, "CPU", std::move(factory)));
-  }
-  template <class Op, class... Ts>
-  void AddTyped(Types<Ts...> types) {
-    if constexpr ((false || ... || requires { &Op::template ComputeCpu<Ts>; })) {
-      AddKernel<Op>([types](const KernelRequest& request) {
-        return op_internal::MakeTyped<Op>(request, types);
-      });
-    }
-  }
-  void Keep(const Status& status) {
-    if (status_.ok()) status_ = status;
-  }
+  void Declare(OpInfo info);
+  void AddKernel(std::string_view op, KernelFactory factory);
 
   OpRegistry* ops_;
   KernelRegistry* kernels_;

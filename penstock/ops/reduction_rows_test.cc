@@ -6,6 +6,7 @@
 #include "penstock/ops/reduction.h"
 #include "penstock/ops/segment.h"
 #include "penstock/ops/testing/rows.h"
+#include "penstock/ops/top_k.h"
 
 namespace penstock::rows {
 namespace {
@@ -44,6 +45,30 @@ const OpRows kSumRows{
     Row(Sum{})
         .Inputs(Uniform({2}), Vector<int64_t>({std::numeric_limits<int64_t>::min()}))
         .Fails(Code::kInvalidArgument, "Invalid reduction dimension"),
+};
+
+const OpRows kTopKRows{
+    Row(TopKV2{})
+        .Inputs(Values<float>({2, 4}, {1, 9, 3, 9, 8, 5, 7, 6}), Scalar<int32_t>(2))
+        .Expect(Values<float>({2, 2}, {9, 9, 8, 7}), Values<int32_t>({2, 2}, {1, 3, 0, 2})),
+    Row(TopKV2{}).Inputs(Uniform({2, 3, 7}), Scalar<int32_t>(3)).Gradient().Named("ranks"),
+    Row(TopKV2{})
+        .Inputs(Vector<int16_t>({3, -1, 5}), Scalar<int16_t>(3))
+        .Expect(Vector<int16_t>({5, 3, -1}), Vector<int32_t>({2, 0, 1})),
+    Row(TopKV2{})
+        .Inputs(Uniform({3, 4}), Scalar<int64_t>(0))
+        .Expect(Empty({3, 0}), Empty<int32_t>({3, 0}))
+        .Named("none"),
+    Row(TopKV2{})
+        .Inputs(Empty({0, 4}), Scalar<int32_t>(2))
+        .Expect(Empty({0, 2}), Empty<int32_t>({0, 2}))
+        .Named("empty"),
+    Row(TopKV2{})
+        .Inputs(Uniform({4}), Scalar<int32_t>(5))
+        .Fails(Code::kInvalidArgument, "needed 5"),
+    Row(TopKV2{}).Inputs(Uniform({4}), Scalar<int32_t>(-1)).Fails(Code::kInvalidArgument, "k >= 0"),
+    Row(TopKV2{}).Inputs(Scalar(1.0f), Scalar<int32_t>(1)).Fails(Code::kInvalidArgument, "rank"),
+    Row(TopK{.k = 1}).Inputs(Uniform({3, 5})).Gradient(),
 };
 
 const OpRows kOtherReductionRows{

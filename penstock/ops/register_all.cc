@@ -65,7 +65,8 @@
   F(TableMakers) \
   F(TableLookup) \
   F(Functional) \
-  F(Optional)
+  F(Optional) \
+  F(TopK)
 // clang-format on
 
 namespace penstock::ops {

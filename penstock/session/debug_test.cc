@@ -80,14 +80,25 @@ TEST(SessionDebug, NamesStepsAndState) {
   EXPECT_EQ(session->DebugString().find("fetches"), std::string::npos);
 }
 
-TEST(SessionDebug, ATableDescribesWhatWaits) {
-  Waits g;
-  const auto session = MakeLocalSession(g.graph);
-  std::thread step([&] { (void)session->Run({{}, {g.never}, {}}, {}, {}, nullptr).status(); });
-  while (session->DebugString().find(" nodes ended") == std::string::npos)
-    std::this_thread::yield();
-  ASSERT_TRUE(session->Close().ok());
-  step.join();
+// In a graph without control flow, and in one with it: different executors run them.
+TEST(SessionDebug, NamesTheNodesThatWait) {
+  for (const bool in_a_loop : {false, true}) {
+    Waits g;
+    OutputRef wanted = g.never;
+    if (in_a_loop) {
+      const Scope scope(g.graph);
+      const Expr entered =
+          scope.Add("Enter", {Expr(&scope, g.never)}, {{"frame_name", std::string("loop")}});
+      wanted = scope.Add("Exit", {entered}, {}).ref();
+      ASSERT_TRUE(scope.status().ok()) << scope.status().ToString();
+    }
+    const auto session = MakeLocalSession(g.graph);
+    std::thread step([&] { (void)session->Run({{}, {wanted}, {}}, {}, {}, nullptr).status(); });
+    while (session->DebugString().find("waiting: never = _Recv for") == std::string::npos)
+      std::this_thread::yield();
+    ASSERT_TRUE(session->Close().ok());
+    step.join();
+  }
 }
 
 TEST(SessionDebugConcurrent, AStallIsReportedOnce) {

@@ -140,7 +140,7 @@ Result<RunnableFunction*> FunctionRuntime::Find(const FunctionName& function) {
 Result<std::unique_ptr<RunnableFunction>> FunctionRuntime::MakeFunction(
     const FunctionLibrary& library, const FunctionName& function) const {
   TRY_ASSIGN(FunctionBody body, Instantiate(library, function, graph_.registry()));
-  TRY_ASSIGN(const Function* definition, FindFunction(library, function.name));
+  TRY_ASSIGN(const FunctionDef* definition, FindFunction(library, function.name));
   TRY_ASSIGN(const NodeTypes types, FunctionTypes(*definition, function.attrs));
   CompileRequest request{body.Args(), body.Results(), body.effects};
   if (request.fetches.empty() && request.targets.empty()) {

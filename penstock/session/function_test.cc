@@ -37,7 +37,7 @@ TEST_P(CallTest, NameAsOpIsACall) {
 
 TEST_P(CallTest, AttributesAreSubstituted) {
   Program p;
-  Function f =
+  FunctionDef f =
       MakeFunction("twice", {{"x"}}, {{"y", DType::kFloat, "add:z:0"}},
                    {MakeNode("add", "AddV2", {"x", "x"}, {{"T", AttrValue::Placeholder{"T"}}})});
   for (ArgDef* arg : {&f.signature.inputs[0], &f.signature.outputs[0]}) {

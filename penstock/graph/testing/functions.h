@@ -18,11 +18,11 @@ struct TestArg {
 };
 
 // A function of fixed dtypes. Every control result is named like its node.
-inline Function MakeFunction(std::string name, const std::vector<TestArg>& args,
+inline FunctionDef MakeFunction(std::string name, const std::vector<TestArg>& args,
                              const std::vector<TestArg>& results, std::vector<FunctionNode> nodes,
                              const std::vector<std::string>& control_results = {},
                              bool is_stateful = false) {
-  Function function;
+  FunctionDef function;
   function.signature.name = std::move(name);
   function.signature.is_stateful = is_stateful;
   for (const TestArg& arg : args) {
@@ -41,9 +41,9 @@ inline Function MakeFunction(std::string name, const std::vector<TestArg>& args,
   return function;
 }
 
-inline void AddFunction(Graph& graph, Function function) {
+inline void AddFunction(Graph& graph, FunctionDef function) {
   const std::string name = function.signature.name;
-  graph.library().functions[name] = std::make_shared<const Function>(std::move(function));
+  graph.library().functions[name] = std::make_shared<const FunctionDef>(std::move(function));
 }
 
 inline FunctionNode MakeNode(std::string name, std::string op, std::vector<std::string> inputs,

@@ -69,7 +69,7 @@ struct Program {
   }
 };
 
-inline Function AddOne() {
+inline FunctionDef AddOne() {
   return MakeFunction("add_one", {{"x"}}, {{"y", DType::kFloat, "add:z:0"}},
                       {ConstNode("one", Tensor::Scalar(1.f)),
                        MakeNode("add", "AddV2", {"x", "one:output:0"}, {{"T", DType::kFloat}})});
