@@ -36,7 +36,7 @@ Figure WhileV1(const Options& options) {
 
 // 128 steps of an LSTM over a batch of 16, 128 units, as a While over typed outputs.
 Figure LstmLoop(const Options& options) {
-  constexpr int32_t kSteps = 128, kBatch = 4, kHidden = 64;
+  constexpr int32_t kSteps = 128, kBatch = 16, kHidden = 128;
   Graph g;
   std::mt19937 random(1);
   auto variable = [&](const Shape& shape, float range) {

@@ -19,7 +19,7 @@ parser.add_argument("--only", default="")
 parser.add_argument("--threads", type=int, default=2)
 args = parser.parse_args()
 
-STEPS, BATCH, HIDDEN = 128, 4, 64  # of lstm_loop
+STEPS, BATCH, HIDDEN = 128, 16, 128  # of lstm_loop
 
 
 def median_ms(call, steps=30, warm=5):

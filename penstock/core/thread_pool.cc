@@ -111,8 +111,9 @@ class SharedRanges {
   bool done_ GUARDED_BY(mu_) = false;
 };
 
-// Work below this many cycles is not worth waking a thread for.
-constexpr double kMinRangeCycles = 40'000;
+// Work below this many cycles is not worth waking a thread for, which takes some 20 us where cores
+// are virtual.
+constexpr double kMinRangeCycles = 80'000;
 
 }  // namespace
 

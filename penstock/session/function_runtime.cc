@@ -7,6 +7,7 @@
 #include "penstock/execute/step.h"
 #include "penstock/graph/function_call.h"
 #include "penstock/graph/instantiate.h"
+#include "penstock/session/shaped_plans.h"
 
 namespace penstock {
 namespace {
@@ -18,20 +19,37 @@ bool SameAttrs(const AttrMap& a, const AttrMap& b) {
          });
 }
 
+// Whether a node keeps something between its runs besides what a handle leads to, such as the place
+// in a random sequence: then there may be only one of it.
+bool KeepsStateOfItsOwn(const Graph& graph) {
+  for (NodeId id = 0; id < graph.num_nodes(); ++id) {
+    if (!graph.IsLive(id)) continue;
+    const Node& node = graph.node(id);
+    if (node.op->traits.pure || node.op_name() == "_Arg" || node.op_name() == "_Retval") continue;
+    const bool reads_handle = std::any_of(
+        node.inputs.begin(), node.inputs.end(),
+        [&](const OutputRef& input) { return graph.output(input).dtype == DType::kResource; });
+    if (!reads_handle) return true;
+  }
+  return false;
+}
+
 class PlannedFunction final : public RunnableFunction {
  public:
-  PlannedFunction(std::string name, const NodeTypes& types, std::unique_ptr<Plan> plan)
+  PlannedFunction(std::string name, const NodeTypes& types, std::unique_ptr<Plan> plan,
+                  ShapedPlans::Maker maker)
       : RunnableFunction(std::move(name), types.inputs, types.outputs, MayWait(plan->graph())),
-        plan_(std::move(plan)) {}
+        plans_(std::move(plan), std::move(maker)) {}
 
   Result<std::vector<Tensor>> Run(const StepResources& caller, const CallArgs& args) override {
     TRY(CheckDepth(caller));
     StepRequest request = RequestOf(caller, args);
-    if (plan_->schedule().sequential) return RunStep(*plan_, request);
+    Plan& plan = PlanFor(args);
+    if (plan.schedule().sequential) return RunStep(plan, request);
     Cancellation inner;
     const Cancellation::Token token = Forward(caller.cancellation, &inner);
     request.cancellation = &inner;
-    Result<std::vector<Tensor>> results = RunStep(*plan_, request);
+    Result<std::vector<Tensor>> results = RunStep(plan, request);
     if (token != 0) caller.cancellation->DeregisterAndWait(token);
     return results;
   }
@@ -43,7 +61,7 @@ class PlannedFunction final : public RunnableFunction {
     auto inner = std::make_shared<Cancellation>();
     const Cancellation::Token token = Forward(caller.cancellation, inner);
     request.cancellation = inner.get();
-    StartStep(*plan_, request,
+    StartStep(PlanFor(args), request,
               [inner, token, outer = caller.cancellation,
                done = std::move(done)](Result<std::vector<Tensor>> results) {
                 // Not waiting: this may be the callback's own thread. The callback keeps `inner`.
@@ -59,6 +77,10 @@ class PlannedFunction final : public RunnableFunction {
         "function {} is called inside more than {} other calls: does a function call itself "
         "without end?",
         name(), kMaxCallDepth);
+  }
+
+  Plan& PlanFor(const CallArgs& args) {
+    return plans_.For(args.taken.empty() ? args.shared : std::span<const Tensor>(args.taken));
   }
 
   static StepRequest RequestOf(const StepResources& caller, const CallArgs& args) {
@@ -86,7 +108,7 @@ class PlannedFunction final : public RunnableFunction {
     return token;
   }
 
-  const std::unique_ptr<Plan> plan_;
+  ShapedPlans plans_;
 };
 
 }  // namespace
@@ -130,7 +152,7 @@ Result<RunnableFunction*> FunctionRuntime::Find(const FunctionName& function) {
       return InvalidArgument("function {} is not in the library", Printable(function.name));
     Refresh();  // it may have been added after the step was compiled
   }
-  TRY_ASSIGN(std::unique_ptr<RunnableFunction> made, MakeFunction(*library, function));
+  TRY_ASSIGN(std::unique_ptr<RunnableFunction> made, MakeFunction(library, function));
   MutexLock lock(mu_);
   // Another thread may have been faster.
   if (RunnableFunction* found = FindCompiled(function)) return found;
@@ -138,10 +160,25 @@ Result<RunnableFunction*> FunctionRuntime::Find(const FunctionName& function) {
 }
 
 Result<std::unique_ptr<RunnableFunction>> FunctionRuntime::MakeFunction(
-    const FunctionLibrary& library, const FunctionName& function) const {
-  TRY_ASSIGN(FunctionBody body, Instantiate(library, function, graph_.registry()));
-  TRY_ASSIGN(const FunctionDef* definition, FindFunction(library, function.name));
+    const std::shared_ptr<const FunctionLibrary>& library, const FunctionName& function) const {
+  TRY_ASSIGN(const FunctionDef* definition, FindFunction(*library, function.name));
   TRY_ASSIGN(const NodeTypes types, FunctionTypes(*definition, function.attrs));
+  TRY_ASSIGN(std::unique_ptr<Plan> general, MakePlan(*library, function, {}));
+  ShapedPlans::Maker make_shaped;
+  if (!KeepsStateOfItsOwn(general->graph())) {
+    make_shaped = [this, library, function](std::span<const Shape> args) {
+      return MakePlan(*library, function, args);
+    };
+  }
+  return std::unique_ptr<RunnableFunction>(std::make_unique<PlannedFunction>(
+      function.name, types, std::move(general), std::move(make_shaped)));
+}
+
+Result<std::unique_ptr<Plan>> FunctionRuntime::MakePlan(const FunctionLibrary& library,
+                                                        const FunctionName& function,
+                                                        std::span<const Shape> args) const {
+  TRY_ASSIGN(FunctionBody body, Instantiate(library, function, graph_.registry()));
+  for (size_t i = 0; i < args.size(); ++i) body.graph.node(body.args[i]).outputs[0].shape = args[i];
   CompileRequest request{body.Args(), body.Results(), body.effects};
   if (request.fetches.empty() && request.targets.empty()) {
     TRY_ASSIGN(const NodeId nothing, body.graph.AddNode({.op = "NoOp", .name = "nothing"}));
@@ -153,8 +190,7 @@ Result<std::unique_ptr<RunnableFunction>> FunctionRuntime::MakeFunction(
   Result<std::unique_ptr<Plan>> plan = Plan::Make(
       std::move(compiled->graph), std::move(compiled->schedule), StandardKernels(), device_);
   if (!plan.ok()) return plan.status().Annotate(context());
-  return std::unique_ptr<RunnableFunction>(
-      std::make_unique<PlannedFunction>(function.name, types, *std::move(plan)));
+  return plan;
 }
 
 }  // namespace penstock

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "penstock/graph/function.h"
 
 namespace penstock {
+
+class Plan;
 
 // The functions of a session's graph, each compiled at its first call, through the same pipeline as
 // a step. Kept until the session ends: steps in flight may hold any of them.
@@ -30,8 +33,12 @@ class FunctionRuntime final : public FunctionRunner {
  private:
   using Entry = std::pair<AttrMap, std::unique_ptr<RunnableFunction>>;
   RunnableFunction* FindCompiled(const FunctionName& function) const REQUIRES_LOCK(mu_);
-  Result<std::unique_ptr<RunnableFunction>> MakeFunction(const FunctionLibrary& library,
-                                                         const FunctionName& function) const;
+  Result<std::unique_ptr<RunnableFunction>> MakeFunction(
+      const std::shared_ptr<const FunctionLibrary>& library, const FunctionName& function) const;
+  // Compiles the function for arguments of these shapes, or of any when there are none.
+  Result<std::unique_ptr<Plan>> MakePlan(const FunctionLibrary& library,
+                                         const FunctionName& function,
+                                         std::span<const Shape> args) const;
 
   const Graph& graph_;
   const CompileOptions options_;
