@@ -1,5 +1,6 @@
 #include "penstock/ops/state/accumulator.h"
 
+#include "penstock/core/log.h"
 #include "penstock/kernels/broadcast.h"
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/variable_access.h"
@@ -11,16 +12,15 @@ int32_t Accumulator::num_accumulated() const {
   return static_cast<int32_t>(count_);
 }
 
-Status Accumulator::SetGlobalStep(int64_t step) {
+void Accumulator::SetGlobalStep(int64_t step) {
   MutexLock lock(mu_);
   if (step < step_) {
-    return InvalidArgument(
-        "Attempt to set current_global_step_ to smaller value: current_global_step_ = {} >= {} = "
-        "new_global_step.",
-        step_, step);
+    Log(LogLevel::kWarning,
+        Format("Attempt to set current_global_step_ to smaller value: current_global_step_ = {} >= "
+               "{} = new_global_step.",
+               step_, step));
   }
   step_ = step;
-  return OkStatus();
 }
 
 Status Accumulator::Apply(int64_t local_step, FunctionRef<Status()> add) {

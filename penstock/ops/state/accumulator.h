@@ -34,9 +34,8 @@ class Accumulator : public Resource, public std::enable_shared_from_this<Accumul
 
   const AccumulatorSpec& spec() const { return spec_; }
   int32_t num_accumulated() const;
-  // Gradients of earlier steps are dropped from now on. InvalidArgument when that is behind the
-  // present one.
-  Status SetGlobalStep(int64_t step);
+  // Gradients of earlier steps are dropped from now on. Going back is logged, as TensorFlow does.
+  void SetGlobalStep(int64_t step);
   // Waits until `required` gradients were applied, then writes what they make to the outputs of
   // `context`, begins anew and moves to the next step.
   void Take(KernelContext& context, int64_t required, const std::function<void(Status)>& done);

@@ -51,7 +51,8 @@ class SetGlobalStepKernel final : public Kernel {
     TRY_ASSIGN(const std::shared_ptr<Accumulator> accumulator,
                FindNamedState<Accumulator>(context, context.input(0)));
     TRY_ASSIGN(const int64_t step, ScalarArgument<int64_t>(context, 1, "new_global_step"));
-    return accumulator->SetGlobalStep(step);
+    accumulator->SetGlobalStep(step);
+    return OkStatus();
   }
 };
 
