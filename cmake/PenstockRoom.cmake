@@ -100,6 +100,13 @@ function(penstock_proto_room folder)
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
 endfunction()
 
+# Compiles what every source of a room includes once.
+function(penstock_precompile room)
+  if(TARGET penstock_${room})
+    target_precompile_headers(penstock_${room} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # Optimises rooms of loops over numbers. The flags let the compiler vectorise without giving up
 # NaN, infinity or the order of additions.
 function(penstock_vectorise)
@@ -194,9 +201,20 @@ function(penstock_test_groups room rooms_needed)
   endforeach()
 endfunction()
 
-# Registers each case of a GoogleTest program with CTest, under a label.
+# Registers each case of a GoogleTest program with CTest, under a label. All such programs share one
+# precompiled header: what nearly every test includes takes a third of its time to compile.
 function(penstock_gtest target label)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  if(NOT TARGET test_headers)
+    # A program, since it must be compiled as the tests are.
+    add_executable(test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/test_headers.cc)
+    target_include_directories(test_headers PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(test_headers PRIVATE GTest::gtest Threads::Threads)
+    target_compile_options(test_headers PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <functional> <map> <memory>
+      <string> <thread> <vector> "${PROJECT_SOURCE_DIR}/penstock/ops/op_kernel.h")
+  endif()
+  target_precompile_headers(${target} REUSE_FROM test_headers)
   # The library under test is optimised; the tests themselves need not be.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

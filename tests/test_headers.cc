@@ -1,0 +1,2 @@
+// Carries the precompiled header of the tests: see penstock_gtest in cmake/PenstockRoom.cmake.
+int main() {}
