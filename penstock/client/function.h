@@ -151,7 +151,6 @@ class Function<R(Output<Ts>...)> {
 template <class F>
 Function(F) -> Function<typename client_internal::SignatureOfLambda<F>::Type>;
 template <class F>
-Function(F, FunctionOptions)
-    -> Function<typename client_internal::SignatureOfLambda<F>::Type>;
+Function(F, FunctionOptions) -> Function<typename client_internal::SignatureOfLambda<F>::Type>;
 
 }  // namespace penstock

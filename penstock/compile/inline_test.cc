@@ -13,7 +13,7 @@ const AttrMap kFloat{{"T", DType::kFloat}};
 // square(x) = x * x; bump(v, d): v += d and returns d; cube(x) = square(x) * x; self(x) = self(x).
 void AddLibrary(Graph& graph, bool noinline) {
   FunctionDef square = MakeFunction("square", {{"x"}}, {{"y", DType::kFloat, "mul:z:0"}},
-                                 {MakeNode("mul", "Mul", {"x", "x"}, kFloat)});
+                                    {MakeNode("mul", "Mul", {"x", "x"}, kFloat)});
   if (noinline) square.attrs.emplace_back("_noinline", true);
   AddFunction(graph, square);
   AddFunction(graph, MakeFunction("cube", {{"x"}}, {{"y", DType::kFloat, "mul:z:0"}},

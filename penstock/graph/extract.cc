@@ -161,7 +161,8 @@ Result<std::vector<OutputRef>> FindCaptures(const Graph& graph, const TracedPart
 }
 
 Result<FunctionDef> ExtractFunction(const Graph& graph, const TracedPart& part,
-                                 const std::vector<OutputRef>& captures, const std::string& name) {
+                                    const std::vector<OutputRef>& captures,
+                                    const std::string& name) {
   return Extractor(graph, part, captures).Extract(name);
 }
 

@@ -27,7 +27,8 @@ Result<std::vector<OutputRef>> FindCaptures(const Graph& graph, const TracedPart
 // with effects run in the order they were written. Control inputs from outside are left out: they
 // are the call's. REQUIRES: `captures` has all that the part captures.
 Result<FunctionDef> ExtractFunction(const Graph& graph, const TracedPart& part,
-                                 const std::vector<OutputRef>& captures, const std::string& name);
+                                    const std::vector<OutputRef>& captures,
+                                    const std::string& name);
 
 // Whether the part has a node with an effect.
 bool HasEffects(const Graph& graph, const TracedPart& part);

@@ -18,6 +18,7 @@
 #include "penstock/proto/config.pb.h"
 #include "penstock/proto/device_attributes.pb.h"
 #include "penstock/proto/meta_graph.pb.h"
+#include "penstock/proto/queue_runner.pb.h"
 
 namespace penstock {
 namespace {
@@ -38,9 +39,10 @@ const std::vector<Omission> kOmissions = {};
 // TensorFlow's descriptor set has none of the messages of these files;
 // SavedModels.HaveNoUnknownFields looks at them through real models instead.
 const std::set<std::string> kNotInDescriptorSet = {
-    "penstock/proto/meta_graph.proto", "penstock/proto/saved_object_graph.proto",
-    "penstock/proto/saver.proto",      "penstock/proto/struct.proto",
-    "penstock/proto/variable.proto",   "penstock/proto/trackable_object_graph.proto",
+    "penstock/proto/meta_graph.proto",   "penstock/proto/saved_object_graph.proto",
+    "penstock/proto/saver.proto",        "penstock/proto/struct.proto",
+    "penstock/proto/variable.proto",     "penstock/proto/trackable_object_graph.proto",
+    "penstock/proto/queue_runner.proto",
 };
 
 // Finds `name` in shared/, beside the repository or where PENSTOCK_SHARED says.
@@ -174,12 +176,13 @@ void AddWithImports(const gp::FileDescriptor* file,
   for (int i = 0; i < file->dependency_count(); ++i) AddWithImports(file->dependency(i), files);
 }
 
-// All our files by name, golden_case.proto aside: these three import the others.
+// All our files by name, golden_case.proto aside: these import the others.
 std::map<std::string, const gp::FileDescriptor*> OurFiles() {
   std::map<std::string, const gp::FileDescriptor*> files;
   AddWithImports(tf::MetaGraphDef::descriptor()->file(), &files);
   AddWithImports(tf::ConfigProto::descriptor()->file(), &files);
   AddWithImports(tf::DeviceAttributes::descriptor()->file(), &files);
+  AddWithImports(tf::QueueRunnerDef::descriptor()->file(), &files);
   return files;
 }
 

@@ -19,9 +19,10 @@ struct TestArg {
 
 // A function of fixed dtypes. Every control result is named like its node.
 inline FunctionDef MakeFunction(std::string name, const std::vector<TestArg>& args,
-                             const std::vector<TestArg>& results, std::vector<FunctionNode> nodes,
-                             const std::vector<std::string>& control_results = {},
-                             bool is_stateful = false) {
+                                const std::vector<TestArg>& results,
+                                std::vector<FunctionNode> nodes,
+                                const std::vector<std::string>& control_results = {},
+                                bool is_stateful = false) {
   FunctionDef function;
   function.signature.name = std::move(name);
   function.signature.is_stateful = is_stateful;
