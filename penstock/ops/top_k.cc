@@ -50,13 +50,45 @@ bool Before(const T* row, int64_t a, int64_t b) {
   return a_is_number != b_is_number ? a_is_number : a < b;
 }
 
-template <class T, class Index>
-void TopOfRow(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places, T* values,
-              Index* indices) {
+// Places of the k largest, in the order that a heap of them has at the end: the least at the front,
+// and all in their own order when nothing had to be left out. TensorFlow keeps such a heap of k
+// elements and a spare one, and its order is what programs see.
+template <class T>
+void UnsortedPlaces(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places) {
+  auto before = [row](int64_t a, int64_t b) { return Before(row, a, b); };
+  const auto full = static_cast<size_t>(k) + 1;
+  places.clear();
+  for (int64_t p = 0; p < columns; ++p) {
+    if (places.size() < full) {
+      places.push_back(p);
+      if (places.size() < full) continue;
+      std::make_heap(places.begin(), places.end(), before);
+    } else if (before(p, places.front())) {
+      places.back() = p;
+      std::push_heap(places.begin(), places.end(), before);
+    } else {
+      continue;
+    }
+    std::pop_heap(places.begin(), places.end(), before);
+  }
+}
+
+template <class T>
+void SortedPlaces(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places) {
   places.resize(static_cast<size_t>(columns));
   std::iota(places.begin(), places.end(), 0);
   std::partial_sort(places.begin(), places.begin() + k, places.end(),
                     [row](int64_t a, int64_t b) { return Before(row, a, b); });
+}
+
+template <class T, class Index>
+void TopOfRow(const T* row, int64_t columns, int64_t k, bool sorted, std::vector<int64_t>& places,
+              T* values, Index* indices) {
+  if (sorted) {
+    SortedPlaces(row, columns, k, places);
+  } else {
+    UnsortedPlaces(row, columns, k, places);
+  }
   for (int64_t i = 0; i < k; ++i) {
     values[i] = row[places[static_cast<size_t>(i)]];
     indices[i] = static_cast<Index>(places[static_cast<size_t>(i)]);
@@ -64,7 +96,8 @@ void TopOfRow(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& pl
 }
 
 template <class T, class Index>
-void TopOfRows(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
+void TopOfRows(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
+               Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   const int64_t k = values.shape().dim(values.shape().rank() - 1);
   if (k == 0 || values.num_elements() == 0) return;
@@ -75,17 +108,18 @@ void TopOfRows(CpuContext& context, const Tensor& input, Tensor& values, Tensor&
   context.parallel()(rows, static_cast<double>(columns) * 20, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> places;
     for (int64_t r = begin; r < end; ++r)
-      TopOfRow(in + r * columns, columns, k, places, out + r * k, where + r * k);
+      TopOfRow(in + r * columns, columns, k, sorted, places, out + r * k, where + r * k);
   });
 }
 
-Status Compute(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
+Status Compute(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
+               Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   if (indices.dtype() == DType::kInt16 && columns > std::numeric_limits<int16_t>::max() + 1)
     return InvalidArgument("places in rows of {} do not fit into int16", columns);
   return ForDType(input.dtype(), Ordered(), [&]<class T>() {
     return ForDType(indices.dtype(), Types<int16_t, int32_t, int64_t>(), [&]<class Index>() {
-      TopOfRows<T, Index>(context, input, values, indices);
+      TopOfRows<T, Index>(context, input, sorted, values, indices);
       return OkStatus();
     });
   });
@@ -128,7 +162,7 @@ Result<std::array<Shape, 2>> TopKV2::InferShape(const Shape& input, const Known&
 void TopKV2::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopKV2::ComputeCpu(CpuContext& context, const Tensor& input, const Tensor&, Tensor& values,
                           Tensor& indices) const {
-  return Compute(context, input, values, indices);
+  return Compute(context, input, sorted, values, indices);
 }
 
 Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
@@ -137,7 +171,7 @@ Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
 void TopK::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopK::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& values,
                         Tensor& indices) const {
-  return Compute(context, input, values, indices);
+  return Compute(context, input, sorted, values, indices);
 }
 
 void RegisterTopK(Registrar& registrar) { registrar.AddAll<TopK, TopKV2>(); }
