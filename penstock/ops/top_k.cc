@@ -50,26 +50,19 @@ bool Before(const T* row, int64_t a, int64_t b) {
   return a_is_number != b_is_number ? a_is_number : a < b;
 }
 
-// Places of the k largest, in the order that a heap of them has at the end: the least at the front,
-// and all in their own order when nothing had to be left out. TensorFlow keeps such a heap of k
-// elements and a spare one, and its order is what programs see.
+// Places of the k largest, in the order of a heap of them with the least at the front: the order
+// that TensorFlow's programs see.
 template <class T>
 void UnsortedPlaces(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places) {
   auto before = [row](int64_t a, int64_t b) { return Before(row, a, b); };
-  const auto full = static_cast<size_t>(k) + 1;
-  places.clear();
-  for (int64_t p = 0; p < columns; ++p) {
-    if (places.size() < full) {
-      places.push_back(p);
-      if (places.size() < full) continue;
-      std::make_heap(places.begin(), places.end(), before);
-    } else if (before(p, places.front())) {
-      places.back() = p;
-      std::push_heap(places.begin(), places.end(), before);
-    } else {
-      continue;
-    }
+  places.resize(static_cast<size_t>(k));
+  std::iota(places.begin(), places.end(), 0);
+  std::make_heap(places.begin(), places.end(), before);
+  for (int64_t p = k; p < columns; ++p) {
+    if (!before(p, places.front())) continue;
     std::pop_heap(places.begin(), places.end(), before);
+    places.back() = p;
+    std::push_heap(places.begin(), places.end(), before);
   }
 }
 
