@@ -50,38 +50,13 @@ bool Before(const T* row, int64_t a, int64_t b) {
   return a_is_number != b_is_number ? a_is_number : a < b;
 }
 
-// Places of the k largest, in the order of a heap of them with the least at the front: the order
-// that TensorFlow's programs see.
-template <class T>
-void UnsortedPlaces(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places) {
-  auto before = [row](int64_t a, int64_t b) { return Before(row, a, b); };
-  places.resize(static_cast<size_t>(k));
-  std::iota(places.begin(), places.end(), 0);
-  std::make_heap(places.begin(), places.end(), before);
-  for (int64_t p = k; p < columns; ++p) {
-    if (!before(p, places.front())) continue;
-    std::pop_heap(places.begin(), places.end(), before);
-    places.back() = p;
-    std::push_heap(places.begin(), places.end(), before);
-  }
-}
-
-template <class T>
-void SortedPlaces(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places) {
+template <class T, class Index>
+void TopOfRow(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places, T* values,
+              Index* indices) {
   places.resize(static_cast<size_t>(columns));
   std::iota(places.begin(), places.end(), 0);
   std::partial_sort(places.begin(), places.begin() + k, places.end(),
                     [row](int64_t a, int64_t b) { return Before(row, a, b); });
-}
-
-template <class T, class Index>
-void TopOfRow(const T* row, int64_t columns, int64_t k, bool sorted, std::vector<int64_t>& places,
-              T* values, Index* indices) {
-  if (sorted) {
-    SortedPlaces(row, columns, k, places);
-  } else {
-    UnsortedPlaces(row, columns, k, places);
-  }
   for (int64_t i = 0; i < k; ++i) {
     values[i] = row[places[static_cast<size_t>(i)]];
     indices[i] = static_cast<Index>(places[static_cast<size_t>(i)]);
@@ -89,8 +64,7 @@ void TopOfRow(const T* row, int64_t columns, int64_t k, bool sorted, std::vector
 }
 
 template <class T, class Index>
-void TopOfRows(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
-               Tensor& indices) {
+void TopOfRows(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   const int64_t k = values.shape().dim(values.shape().rank() - 1);
   if (k == 0 || values.num_elements() == 0) return;
@@ -101,18 +75,17 @@ void TopOfRows(CpuContext& context, const Tensor& input, bool sorted, Tensor& va
   context.parallel()(rows, static_cast<double>(columns) * 20, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> places;
     for (int64_t r = begin; r < end; ++r)
-      TopOfRow(in + r * columns, columns, k, sorted, places, out + r * k, where + r * k);
+      TopOfRow(in + r * columns, columns, k, places, out + r * k, where + r * k);
   });
 }
 
-Status Compute(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
-               Tensor& indices) {
+Status Compute(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   if (indices.dtype() == DType::kInt16 && columns > std::numeric_limits<int16_t>::max() + 1)
     return InvalidArgument("places in rows of {} do not fit into int16", columns);
   return ForDType(input.dtype(), Ordered(), [&]<class T>() {
     return ForDType(indices.dtype(), Types<int16_t, int32_t, int64_t>(), [&]<class Index>() {
-      TopOfRows<T, Index>(context, input, sorted, values, indices);
+      TopOfRows<T, Index>(context, input, values, indices);
       return OkStatus();
     });
   });
@@ -146,6 +119,14 @@ void ScatterBack(Gradients& g) {
   g.Set(0, Op("Reshape", sums, shape));
 }
 
+// What stock programs get unsorted is the order of a heap, which nobody has written down.
+template <class Op>
+Result<std::unique_ptr<Kernel>> MakeIfSorted(const KernelRequest& request) {
+  if (!static_cast<const op_internal::Decoded<Op>*>(request.op.get())->op.sorted)
+    return Unimplemented("{} has no kernel for sorted=false: sorting costs little", Op::kName);
+  return op_internal::MakePlain<Op>(request);
+}
+
 }  // namespace
 
 Result<std::array<Shape, 2>> TopKV2::InferShape(const Shape& input, const Known& k) const {
@@ -155,7 +136,7 @@ Result<std::array<Shape, 2>> TopKV2::InferShape(const Shape& input, const Known&
 void TopKV2::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopKV2::ComputeCpu(CpuContext& context, const Tensor& input, const Tensor&, Tensor& values,
                           Tensor& indices) const {
-  return Compute(context, input, sorted, values, indices);
+  return Compute(context, input, values, indices);
 }
 
 Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
@@ -164,9 +145,12 @@ Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
 void TopK::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopK::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& values,
                         Tensor& indices) const {
-  return Compute(context, input, sorted, values, indices);
+  return Compute(context, input, values, indices);
 }
 
-void RegisterTopK(Registrar& registrar) { registrar.AddAll<TopK, TopKV2>(); }
+void RegisterTopK(Registrar& registrar) {
+  registrar.Add<TopK>(&MakeIfSorted<TopK>);
+  registrar.Add<TopKV2>(&MakeIfSorted<TopKV2>);
+}
 
 }  // namespace penstock::ops
