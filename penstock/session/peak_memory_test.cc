@@ -9,7 +9,11 @@
 namespace penstock {
 namespace {
 
+#ifdef PENSTOCK_SANITIZED
+constexpr int64_t kElements = 1 << 20;
+#else
 constexpr int64_t kElements = 16 << 20;
+#endif
 constexpr int64_t kBuffer = kElements * static_cast<int64_t>(sizeof(float));
 // The allocator rounds up by at most a sixteenth.
 constexpr int64_t kSlack = 3 * kBuffer / 16;
