@@ -6,6 +6,7 @@
 #include <new>
 
 #include "penstock/core/checked.h"
+#include "penstock/core/host_memory.h"
 #include "penstock/core/resource.h"
 
 namespace penstock {
@@ -13,9 +14,7 @@ namespace {
 
 class PlainHostAllocator final : public Allocator {
  public:
-  void* Allocate(size_t bytes) override {
-    return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  }
+  void* Allocate(size_t bytes) override { return AllocateHostMemory(bytes); }
   void Deallocate(void* memory, size_t) override { std::free(memory); }
 };
 

@@ -1,30 +1,20 @@
 #include "penstock/device/cpu/caching_allocator.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+
+#include "penstock/core/host_memory.h"
 
 namespace penstock {
 namespace {
 
 constexpr size_t kSmallest = 128;
-constexpr size_t kHugePage = size_t{2} << 20;
 
 void RaiseTo(std::atomic<int64_t>& target, int64_t value) {
   int64_t seen = target.load(std::memory_order_relaxed);
   while (seen < value && !target.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
   }
-}
-
-void* SystemAllocate(size_t bytes) {
-  if (bytes < 4 * kHugePage) return std::aligned_alloc(Allocator::kAlignment, bytes);
-  // Large blocks lie on huge pages where the system has them: far fewer page faults on the first
-  // touch.
-  void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage);
-  if (block != nullptr) madvise(block, bytes, MADV_HUGEPAGE);
-  return block;
 }
 
 }  // namespace
@@ -75,10 +65,10 @@ void* CachingAllocator::Allocate(size_t bytes) {
   if (limit_ > 0 &&
       in_use_.load(std::memory_order_relaxed) + cached_.load(std::memory_order_relaxed) > limit_)
     Trim();
-  void* block = SystemAllocate(rounded);
+  void* block = AllocateHostMemory(rounded);
   if (block == nullptr) {
     Trim();
-    block = SystemAllocate(rounded);
+    block = AllocateHostMemory(rounded);
   }
   if (block == nullptr) {
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
