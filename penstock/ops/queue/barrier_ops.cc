@@ -6,7 +6,7 @@
 
 #include "penstock/ops/queue/barrier.h"
 #include "penstock/ops/queue/batch.h"
-#include "penstock/ops/queue/shared_state.h"
+#include "penstock/ops/shared_state.h"
 
 namespace penstock::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "penstock/ops/queue/shared_state.h"
+#include "penstock/ops/shared_state.h"
 
 namespace penstock::ops {
 namespace {

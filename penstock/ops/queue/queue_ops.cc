@@ -7,7 +7,7 @@
 
 #include "penstock/ops/queue/batch.h"
 #include "penstock/ops/queue/queue.h"
-#include "penstock/ops/queue/shared_state.h"
+#include "penstock/ops/shared_state.h"
 #include "penstock/ops/variable_access.h"
 
 namespace penstock::ops {

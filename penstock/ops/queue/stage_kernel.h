@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "penstock/ops/queue/shared_state.h"
+#include "penstock/ops/shared_state.h"
 #include "penstock/ops/queue/stage.h"
 #include "penstock/ops/queue/stage_ops.h"
 #include "penstock/ops/variable_access.h"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "penstock/ops/shared_state.h"
 #include "penstock/ops/state/accumulator.h"
 #include "penstock/ops/state/named_state.h"
 
@@ -20,18 +21,18 @@ class AccumulatorKernel final : public Kernel {
   AccumulatorKernel(std::string container, const AccumulatorSpec& spec,
                     const AccumulatorBlocks& blocks)
       : state_(
-            std::move(container), spec.name,
+            std::move(container), spec.name, A::kTypeName,
             [spec, blocks] { return std::make_shared<A>(spec, blocks.add, blocks.divide); },
             [spec](const A& held) { return CheckSameAccumulator(held.spec(), spec); }) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(Tensor handle, state_.Get(context));
+    TRY_ASSIGN(Tensor handle, state_.GetHandle(context));
     context.SetOutput(0, std::move(handle));
     return OkStatus();
   }
 
  private:
-  NamedState<A> state_;
+  SharedState<A> state_;
 };
 
 // Scalar input i. TensorFlow's words when it is none.

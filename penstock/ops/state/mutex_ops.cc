@@ -1,5 +1,6 @@
 #include "penstock/ops/state/mutex_ops.h"
 
+#include "penstock/ops/shared_state.h"
 #include "penstock/ops/state/named_state.h"
 
 namespace penstock::ops {
@@ -91,17 +92,17 @@ namespace {
 class MutexKernel final : public Kernel {
  public:
   MutexKernel(const MutexV2& op, const std::string& node)
-      : state_(op.container, op.shared_name.empty() ? node : op.shared_name,
+      : state_(op.container, op.shared_name.empty() ? node : op.shared_name, StateMutex::kTypeName,
                [] { return std::make_shared<StateMutex>(); }) {}
 
   Status Compute(KernelContext& context) override {
-    TRY_ASSIGN(Tensor handle, state_.Get(context));
+    TRY_ASSIGN(Tensor handle, state_.GetHandle(context));
     context.SetOutput(0, std::move(handle));
     return OkStatus();
   }
 
  private:
-  NamedState<StateMutex> state_;
+  SharedState<StateMutex> state_;
 };
 
 class MutexLockKernel final : public Kernel {

@@ -17,9 +17,10 @@ namespace penstock::ops {
 template <class R>
 class SharedState {
  public:
-  // `check` refuses state of that name that another node made differently.
+  // `check`, where there is one, refuses state of that name that another node made differently.
   SharedState(std::string container, std::string name, std::string type_name,
-              std::function<std::shared_ptr<R>()> make, std::function<Status(const R&)> check)
+              std::function<std::shared_ptr<R>()> make,
+              std::function<Status(const R&)> check = nullptr)
       : container_(std::move(container)),
         name_(std::move(name)),
         type_name_(std::move(type_name)),
@@ -52,7 +53,7 @@ class SharedState {
     const uint64_t generation = state.generation();
     if (state_ == &state && generation_ == generation) return OkStatus();
     TRY_ASSIGN(std::shared_ptr<R> found, state.FindOrMake<R>(container_, name_, make_));
-    TRY(check_(*found));
+    if (check_ != nullptr) TRY(check_(*found));
     resource_ = std::move(found);
     handle_ = Tensor();
     state_ = &state;
