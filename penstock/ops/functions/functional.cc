@@ -192,59 +192,36 @@ class ForLoop final : public LoopKernel {
   const CalledFunction body_;
 };
 
-template <class Op>
-Result<std::unique_ptr<Kernel>> MakeIf(const KernelRequest& request) {
-  const Op& op = OpOf<Op>(request);
+}  // namespace
+
+template <bool kHasEffects>
+Result<std::unique_ptr<Kernel>> PartitionedCallForm<kHasEffects>::MakeCpuKernel(
+    const KernelRequest& request) {
+  return std::unique_ptr<Kernel>(
+      std::make_unique<PlainCall>(OpOf<PartitionedCallForm>(request).f, request));
+}
+template <bool kHasEffects>
+Result<std::unique_ptr<Kernel>> IfForm<kHasEffects>::MakeCpuKernel(const KernelRequest& request) {
+  const IfForm& op = OpOf<IfForm>(request);
   TRY(CheckPromised(op.output_shapes, request));
   return std::unique_ptr<Kernel>(
       std::make_unique<IfCall>(op.then_branch, op.else_branch, op.output_shapes, request));
 }
-
-template <class Op>
-Result<std::unique_ptr<Kernel>> MakeCase(const KernelRequest& request) {
-  const Op& op = OpOf<Op>(request);
+template <bool kHasEffects>
+Result<std::unique_ptr<Kernel>> CaseForm<kHasEffects>::MakeCpuKernel(const KernelRequest& request) {
+  const CaseForm& op = OpOf<CaseForm>(request);
   TRY(CheckPromised(op.output_shapes, request));
   if (op.branches.empty()) return InvalidArgument("a Case needs at least one branch");
   return std::unique_ptr<Kernel>(
       std::make_unique<CaseCall>(op.branches, op.output_shapes, request));
 }
-
-template <class Op>
-Result<std::unique_ptr<Kernel>> MakeWhile(const KernelRequest& request) {
-  const Op& op = OpOf<Op>(request);
+template <bool kHasEffects>
+Result<std::unique_ptr<Kernel>> WhileForm<kHasEffects>::MakeCpuKernel(
+    const KernelRequest& request) {
+  const WhileForm& op = OpOf<WhileForm>(request);
   TRY(CheckPromised(op.output_shapes, request));
   return std::unique_ptr<Kernel>(
       std::make_unique<WhileLoop>(op.cond, op.body, op.output_shapes, request));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Kernel>> PartitionedCall::MakeCpuKernel(const KernelRequest& request) {
-  return std::unique_ptr<Kernel>(
-      std::make_unique<PlainCall>(OpOf<PartitionedCall>(request).f, request));
-}
-Result<std::unique_ptr<Kernel>> StatefulPartitionedCall::MakeCpuKernel(
-    const KernelRequest& request) {
-  return std::unique_ptr<Kernel>(
-      std::make_unique<PlainCall>(OpOf<StatefulPartitionedCall>(request).f, request));
-}
-Result<std::unique_ptr<Kernel>> If::MakeCpuKernel(const KernelRequest& request) {
-  return MakeIf<If>(request);
-}
-Result<std::unique_ptr<Kernel>> StatelessIf::MakeCpuKernel(const KernelRequest& request) {
-  return MakeIf<StatelessIf>(request);
-}
-Result<std::unique_ptr<Kernel>> Case::MakeCpuKernel(const KernelRequest& request) {
-  return MakeCase<Case>(request);
-}
-Result<std::unique_ptr<Kernel>> StatelessCase::MakeCpuKernel(const KernelRequest& request) {
-  return MakeCase<StatelessCase>(request);
-}
-Result<std::unique_ptr<Kernel>> While::MakeCpuKernel(const KernelRequest& request) {
-  return MakeWhile<While>(request);
-}
-Result<std::unique_ptr<Kernel>> StatelessWhile::MakeCpuKernel(const KernelRequest& request) {
-  return MakeWhile<StatelessWhile>(request);
 }
 Result<std::unique_ptr<Kernel>> For::MakeCpuKernel(const KernelRequest& request) {
   return std::unique_ptr<Kernel>(std::make_unique<ForLoop>(OpOf<For>(request).body, request));

@@ -14,8 +14,12 @@
 
 namespace penstock::ops {
 
-struct PartitionedCall {
-  static constexpr auto kName = "PartitionedCall";
+// Each op has a form whose functions may have effects and one whose may not.
+
+template <bool kHasEffects>
+struct PartitionedCallForm {
+  static constexpr auto kName = kHasEffects ? "StatefulPartitionedCall" : "PartitionedCall";
+  static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName f;
@@ -23,10 +27,10 @@ struct PartitionedCall {
   std::string config_proto;
   std::string executor_type;
   using Sig = Signature<In<"args", TypeList<"Tin", 0>>, Out<"output", TypeList<"Tout", 0>>>;
-  static constexpr std::tuple kAttrs{Field{"f", &PartitionedCall::f}.Required(),
-                                     Field{"config", &PartitionedCall::config},
-                                     Field{"config_proto", &PartitionedCall::config_proto},
-                                     Field{"executor_type", &PartitionedCall::executor_type}};
+  static constexpr std::tuple kAttrs{Field{"f", &PartitionedCallForm::f}.Required(),
+                                     Field{"config", &PartitionedCallForm::config},
+                                     Field{"config_proto", &PartitionedCallForm::config_proto},
+                                     Field{"executor_type", &PartitionedCallForm::executor_type}};
 
   // The node does not say; only the function would.
   Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
@@ -34,32 +38,13 @@ struct PartitionedCall {
   }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
+using PartitionedCall = PartitionedCallForm<false>;
+using StatefulPartitionedCall = PartitionedCallForm<true>;
 
-struct StatefulPartitionedCall {
-  static constexpr auto kName = "StatefulPartitionedCall";
-  static constexpr bool kStateful = true;
-  static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
-  FunctionName f;
-  std::string config;
-  std::string config_proto;
-  std::string executor_type;
-  using Sig = PartitionedCall::Sig;
-  static constexpr std::tuple kAttrs{
-      Field{"f", &StatefulPartitionedCall::f}.Required(),
-      Field{"config", &StatefulPartitionedCall::config},
-      Field{"config_proto", &StatefulPartitionedCall::config_proto},
-      Field{"executor_type", &StatefulPartitionedCall::executor_type}};
-
-  // The node does not say; only the function would.
-  Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
-    return std::vector<Shape>();
-  }
-  static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
-};
-
-struct StatelessIf {
-  static constexpr auto kName = "StatelessIf";
+template <bool kHasEffects>
+struct IfForm {
+  static constexpr auto kName = kHasEffects ? "If" : "StatelessIf";
+  static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName then_branch;
@@ -67,46 +52,31 @@ struct StatelessIf {
   std::vector<Shape> output_shapes;
   using Sig = Signature<In<"cond", AnyType<"Tcond">>, In<"input", TypeList<"Tin", 0>>,
                         Out<"output", TypeList<"Tout", 0>>>;
-  static constexpr std::tuple kAttrs{Field{"then_branch", &StatelessIf::then_branch}.Required(),
-                                     Field{"else_branch", &StatelessIf::else_branch}.Required(),
-                                     Field{"output_shapes", &StatelessIf::output_shapes}};
+  static constexpr std::tuple kAttrs{Field{"then_branch", &IfForm::then_branch}.Required(),
+                                     Field{"else_branch", &IfForm::else_branch}.Required(),
+                                     Field{"output_shapes", &IfForm::output_shapes}};
 
   Result<std::vector<Shape>> InferShape(const Shape&, std::span<const Known>) const {
     return output_shapes;
   }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
-
-struct If {
-  static constexpr auto kName = "If";
-  static constexpr bool kStateful = true;
-  static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
-  FunctionName then_branch;
-  FunctionName else_branch;
-  std::vector<Shape> output_shapes;
-  using Sig = StatelessIf::Sig;
-  static constexpr std::tuple kAttrs{Field{"then_branch", &If::then_branch}.Required(),
-                                     Field{"else_branch", &If::else_branch}.Required(),
-                                     Field{"output_shapes", &If::output_shapes}};
-
-  Result<std::vector<Shape>> InferShape(const Shape&, std::span<const Known>) const {
-    return output_shapes;
-  }
-  static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
-};
+using StatelessIf = IfForm<false>;
+using If = IfForm<true>;
 
 // Runs branches[branch_index], or the last one when there is none of that number.
-struct StatelessCase {
-  static constexpr auto kName = "StatelessCase";
+template <bool kHasEffects>
+struct CaseForm {
+  static constexpr auto kName = kHasEffects ? "Case" : "StatelessCase";
+  static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   std::vector<FunctionName> branches;
   std::vector<Shape> output_shapes;
   using Sig = Signature<In<"branch_index", int32_t>, In<"input", TypeList<"Tin", 0>>,
                         Out<"output", TypeList<"Tout", 0>>>;
-  static constexpr std::tuple kAttrs{Field{"branches", &StatelessCase::branches}.Required().Min(1),
-                                     Field{"output_shapes", &StatelessCase::output_shapes}};
+  static constexpr std::tuple kAttrs{Field{"branches", &CaseForm::branches}.Required().Min(1),
+                                     Field{"output_shapes", &CaseForm::output_shapes}};
 
   Result<std::vector<Shape>> InferShape(const Shape& branch_index, std::span<const Known>) const {
     TRY(CheckScalar(branch_index, "branch_index"));
@@ -114,29 +84,15 @@ struct StatelessCase {
   }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
-
-struct Case {
-  static constexpr auto kName = "Case";
-  static constexpr bool kStateful = true;
-  static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
-  std::vector<FunctionName> branches;
-  std::vector<Shape> output_shapes;
-  using Sig = StatelessCase::Sig;
-  static constexpr std::tuple kAttrs{Field{"branches", &Case::branches}.Required().Min(1),
-                                     Field{"output_shapes", &Case::output_shapes}};
-
-  Result<std::vector<Shape>> InferShape(const Shape& branch_index, std::span<const Known>) const {
-    TRY(CheckScalar(branch_index, "branch_index"));
-    return output_shapes;
-  }
-  static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
-};
+using StatelessCase = CaseForm<false>;
+using Case = CaseForm<true>;
 
 // Repeats `body` on the values while `cond` of them is true.
-struct StatelessWhile {
-  static constexpr auto kName = "StatelessWhile";
+template <bool kHasEffects>
+struct WhileForm {
+  static constexpr auto kName = kHasEffects ? "While" : "StatelessWhile";
   static constexpr double kCost = 1e5;  // how often it goes round is not known before
+  static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
   static constexpr bool kNoGradient = true;
   FunctionName cond;
@@ -144,35 +100,16 @@ struct StatelessWhile {
   std::vector<Shape> output_shapes;
   int64_t parallel_iterations = 10;
   using Sig = Signature<In<"input", TypeList<"T", 0>>, Out<"output", TypeList<"T", 0>>>;
-  static constexpr std::tuple kAttrs{
-      Field{"cond", &StatelessWhile::cond}.Required(),
-      Field{"body", &StatelessWhile::body}.Required(),
-      Field{"output_shapes", &StatelessWhile::output_shapes},
-      Field{"parallel_iterations", &StatelessWhile::parallel_iterations}};
+  static constexpr std::tuple kAttrs{Field{"cond", &WhileForm::cond}.Required(),
+                                     Field{"body", &WhileForm::body}.Required(),
+                                     Field{"output_shapes", &WhileForm::output_shapes},
+                                     Field{"parallel_iterations", &WhileForm::parallel_iterations}};
 
   Result<std::vector<Shape>> InferShape(std::span<const Known>) const { return output_shapes; }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
-
-struct While {
-  static constexpr auto kName = "While";
-  static constexpr double kCost = 1e5;  // how often it goes round is not known before
-  static constexpr bool kStateful = true;
-  static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
-  FunctionName cond;
-  FunctionName body;
-  std::vector<Shape> output_shapes;
-  int64_t parallel_iterations = 10;
-  using Sig = StatelessWhile::Sig;
-  static constexpr std::tuple kAttrs{Field{"cond", &While::cond}.Required(),
-                                     Field{"body", &While::body}.Required(),
-                                     Field{"output_shapes", &While::output_shapes},
-                                     Field{"parallel_iterations", &While::parallel_iterations}};
-
-  Result<std::vector<Shape>> InferShape(std::span<const Known>) const { return output_shapes; }
-  static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
-};
+using StatelessWhile = WhileForm<false>;
+using While = WhileForm<true>;
 
 // Repeats `body` on (i, values) for i from `start` to `limit` in steps of `delta`.
 struct For {
