@@ -25,32 +25,11 @@
 namespace penstock {
 
 FrameStep::FrameStep(Plan& plan, const StepRequest& request)
-    : StepBase(plan, request),
+    : ThreadedStep(plan, request),
       nodes_(plan.nodes_.data()),
       flows_(plan.frames_->nodes.data()),
       edges_(plan.frames_->edges.data()),
       frames_(*plan.frames_) {}
-
-Result<std::vector<Tensor>> FrameStep::Run() {
-  Launch();
-  for (;;) {
-    {
-      MutexLock lock(mu_);
-      if (all_done_) break;
-    }
-    // Lend a hand with what is queued before going to sleep.
-    if (plan_.device().pool()->RunOne()) continue;
-    MutexLock lock(mu_);
-    while (!all_done_) done_.Wait(mu_);
-  }
-  return TakeOutcome();
-}
-
-void FrameStep::Start(Plan& plan, const StepRequest& request, StepDone done) {
-  auto* step = new FrameStep(plan, request);
-  step->when_done_ = std::move(done);
-  step->Launch();
-}
 
 void FrameStep::Launch() {
   const Status status = Begin();
@@ -104,19 +83,6 @@ Result<std::vector<Tensor>> FrameStep::TakeOutcome() {
   ClearAll();
   state_->frames->Clear();
   return results;
-}
-
-void FrameStep::Finish() {
-  if (when_done_) {
-    StepDone done = std::move(when_done_);
-    Result<std::vector<Tensor>> outcome = TakeOutcome();
-    delete this;
-    done(std::move(outcome));
-    return;
-  }
-  MutexLock lock(mu_);
-  all_done_ = true;
-  done_.NotifyAll();
 }
 
 // ---- kernels ----

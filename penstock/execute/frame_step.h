@@ -4,7 +4,7 @@
 
 #include "penstock/core/mutex.h"
 #include "penstock/execute/frame_store.h"
-#include "penstock/execute/step_base.h"
+#include "penstock/execute/threaded_step.h"
 
 namespace penstock {
 
@@ -14,13 +14,9 @@ namespace penstock {
 // dead ones and element-wise ones on a few numbers are done at once, under the step's lock; other
 // kernels run outside of it.
 // See Note [frames] in frame_step.cc.
-// Threads: Run blocks its caller; the rest is for the pool's threads.
-class FrameStep : private StepBase {
+class FrameStep final : public ThreadedStep {
  public:
   FrameStep(Plan& plan, const StepRequest& request);
-  Result<std::vector<Tensor>> Run();
-  // Starts a step that deletes itself after `done`.
-  static void Start(Plan& plan, const StepRequest& request, StepDone done);
 
  private:
   // A kernel to run.
@@ -30,9 +26,8 @@ class FrameStep : private StepBase {
     uint64_t last_use;  // inputs that no other node will read
   };
 
-  // Begins, and runs on this thread what can run here.
-  void Launch();
-  Result<std::vector<Tensor>> TakeOutcome();
+  void Launch() override;
+  Result<std::vector<Tensor>> TakeOutcome() override;
   void Process(Task task, int64_t queued);
   // Starts a kernel that may wait. What is ready when it ends at once goes to `mine`; true when
   // that ended the step.
@@ -44,8 +39,6 @@ class FrameStep : private StepBase {
                 std::vector<Task>* ready);
   // Sends the dear ones to the pool and keeps the rest in `mine`.
   void Dispatch(const std::vector<Task>& ready, std::vector<Task>* mine);
-  // Tells who waits for the step. The step may be gone afterwards.
-  void Finish();
 
   // ---- values, with the lock held ----
   // Lets the consumers of `node` know, in the iteration where its values went.
@@ -86,14 +79,11 @@ class FrameStep : private StepBase {
   const FlowEdge* const edges_;
   const FramePlan& frames_;
 
-  StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex mu_;
-  CondVar done_;
   std::vector<Task> directed_ GUARDED_BY(mu_);  // ready nodes that need no kernel
   std::vector<Task> kernels_ GUARDED_BY(mu_);   // ready nodes that do
   int64_t active_ GUARDED_BY(mu_) = 0;          // kernels handed out and not ended
   bool cancel_rest_ GUARDED_BY(mu_) = false;    // failed just now: wake what waits in the step
-  bool all_done_ GUARDED_BY(mu_) = false;
   Status status_ GUARDED_BY(mu_);
 };
 

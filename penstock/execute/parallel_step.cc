@@ -4,24 +4,6 @@
 
 namespace penstock {
 
-Result<std::vector<Tensor>> ParallelStep::Run() {
-  Launch();
-  // Lend a hand with what is queued before going to sleep.
-  while (unfinished_.load(std::memory_order_acquire) > 0 && plan_.device().pool()->RunOne()) {
-  }
-  {
-    MutexLock lock(mu_);
-    while (!all_done_) done_.Wait(mu_);
-  }
-  return TakeOutcome();
-}
-
-void ParallelStep::Start(Plan& plan, const StepRequest& request, StepDone done) {
-  auto* step = new ParallelStep(plan, request);
-  step->when_done_ = std::move(done);
-  step->Launch();
-}
-
 void ParallelStep::Launch() {
   // The launch itself counts, so that the step is here until it has handed everything out.
   unfinished_.store(1, std::memory_order_relaxed);
@@ -190,17 +172,7 @@ void ParallelStep::Fail(const Status& status) {
 
 void ParallelStep::NodeEnded() {
   // acq_rel: the thread that ends the last node has seen all results.
-  if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (when_done_) {
-    StepDone done = std::move(when_done_);
-    Result<std::vector<Tensor>> outcome = TakeOutcome();
-    delete this;
-    done(std::move(outcome));
-    return;
-  }
-  MutexLock lock(mu_);
-  all_done_ = true;
-  done_.NotifyAll();
+  if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish();
 }
 
 }  // namespace penstock

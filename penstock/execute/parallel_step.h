@@ -4,25 +4,20 @@
 #include <vector>
 
 #include "penstock/core/mutex.h"
-#include "penstock/execute/step_base.h"
+#include "penstock/execute/threaded_step.h"
 
 namespace penstock {
 
 // Runs each node as soon as its inputs are there, in a plan without branches or loops. Cheap nodes
 // run on the thread that made them ready, dear ones go to the pool, a kernel that waits holds no
-// thread. Threads: Run blocks its caller; the rest is for the pool's threads. Lives until the last
-// node has ended.
-class ParallelStep : private StepBase {
+// thread. Lives until the last node has ended.
+class ParallelStep final : public ThreadedStep {
  public:
-  ParallelStep(Plan& plan, const StepRequest& request) : StepBase(plan, request) {}
-  Result<std::vector<Tensor>> Run();
-  // Starts a step that deletes itself after `done`.
-  static void Start(Plan& plan, const StepRequest& request, StepDone done);
+  ParallelStep(Plan& plan, const StepRequest& request) : ThreadedStep(plan, request) {}
 
  private:
-  // Begins, and runs on this thread what can run here.
-  void Launch();
-  Result<std::vector<Tensor>> TakeOutcome();
+  void Launch() override;
+  Result<std::vector<Tensor>> TakeOutcome() override;
   void Reset();
   // Runs `node` and what becomes ready on this thread.
   void Process(int32_t node, int64_t queued);
@@ -43,10 +38,7 @@ class ParallelStep : private StepBase {
 
   std::atomic<int64_t> unfinished_{0};  // nodes made ready and not ended, and the launch
   std::atomic<bool> failed_{false};
-  StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex mu_;
-  CondVar done_;
-  bool all_done_ GUARDED_BY(mu_) = false;
   Status status_ GUARDED_BY(mu_);
 };
 

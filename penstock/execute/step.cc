@@ -21,9 +21,9 @@ void StartStep(Plan& plan, const StepRequest& request, StepDone done) {
   } else if (plan.schedule().sequential) {
     done(SequentialStep(plan, request).Run());
   } else if (plan.has_frames()) {
-    FrameStep::Start(plan, request, std::move(done));
+    ThreadedStep::Start<FrameStep>(plan, request, std::move(done));
   } else {
-    ParallelStep::Start(plan, request, std::move(done));
+    ThreadedStep::Start<ParallelStep>(plan, request, std::move(done));
   }
 }
 
