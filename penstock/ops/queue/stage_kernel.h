@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "penstock/ops/shared_state.h"
 #include "penstock/ops/queue/stage.h"
 #include "penstock/ops/queue/stage_ops.h"
+#include "penstock/ops/shared_state.h"
 #include "penstock/ops/variable_access.h"
 
 // What the kernels of staging areas and maps share.
