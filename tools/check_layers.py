@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "session": "compile execute device transport graph core",
     "compile": "graph core",
     "execute": "transport device graph core",
-    "ops": "kernels transport device graph core",
+    "ops": "kernels transport device graph io core",
     "kernels": "core",
     "transport": "device core",
     "device": "core",
