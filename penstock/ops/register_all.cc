@@ -67,7 +67,8 @@
   F(Functional) \
   F(Optional) \
   F(TopK) \
-  F(Conv)
+  F(Conv) \
+  F(Dilation2D)
 // clang-format on
 
 namespace penstock::ops {
