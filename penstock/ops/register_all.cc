@@ -68,6 +68,8 @@
   F(Optional) \
   F(TopK) \
   F(Conv) \
+  F(FusedConv) \
+  F(FusedMatMul) \
   F(Dilation2D)
 // clang-format on
 
