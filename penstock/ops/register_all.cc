@@ -70,6 +70,7 @@
   F(Conv) \
   F(FusedConv) \
   F(FusedMatMul) \
+  F(QuantizedProducts) \
   F(Dilation2D)
 // clang-format on
 
