@@ -66,7 +66,9 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
-  F(TopK)
+  F(TopK) \
+  F(BiasAdd) \
+  F(Softmax)
 // clang-format on
 
 namespace penstock::ops {
