@@ -66,7 +66,9 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
-  F(TopK)
+  F(TopK) \
+  F(RandomFill) \
+  F(RandomDraws)
 // clang-format on
 
 namespace penstock::ops {
