@@ -69,6 +69,8 @@
   F(TopK) \
   F(BiasAdd) \
   F(Softmax)
+  F(RandomFill) \
+  F(RandomDraws)
 // clang-format on
 
 namespace penstock::ops {
