@@ -66,7 +66,11 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
-  F(TopK)
+  F(TopK) \
+  F(Resize) \
+  F(ScaleAndTranslate) \
+  F(CropAndResize) \
+  F(ProjectiveTransform)
 // clang-format on
 
 namespace penstock::ops {
