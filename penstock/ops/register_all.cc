@@ -71,6 +71,10 @@
   F(Softmax)
   F(RandomFill) \
   F(RandomDraws)
+  F(Resize) \
+  F(ScaleAndTranslate) \
+  F(CropAndResize) \
+  F(ProjectiveTransform)
 // clang-format on
 
 namespace penstock::ops {
