@@ -66,6 +66,10 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(SpaceBatch) \
+  F(DynamicStitch) \
+  F(Unique) \
+  F(SparseToDense) \
   F(TopK)
 // clang-format on
 
