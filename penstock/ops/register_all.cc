@@ -75,6 +75,11 @@
   F(ScaleAndTranslate) \
   F(CropAndResize) \
   F(ProjectiveTransform)
+  F(SpaceBatch) \
+  F(DynamicStitch) \
+  F(Unique) \
+  F(SparseToDense) \
+  F(TopK)
 // clang-format on
 
 namespace penstock::ops {
