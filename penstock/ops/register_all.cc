@@ -79,6 +79,7 @@
   F(DynamicStitch) \
   F(Unique) \
   F(SparseToDense) \
+  F(Conv) \
   // each line above ends in a backslash
 // clang-format on
 
