@@ -68,7 +68,9 @@
   F(Optional) \
   F(TopK) \
   F(RandomFill) \
-  F(RandomDraws)
+  F(RandomDraws) \
+  F(RandomGenerator) \
+  F(Candidates)
 // clang-format on
 
 namespace penstock::ops {
