@@ -81,6 +81,8 @@
   F(SparseToDense) \
   F(Conv) \
   // each line above ends in a backslash
+  F(RandomGenerator) \
+  F(Candidates)
 // clang-format on
 
 namespace penstock::ops {
