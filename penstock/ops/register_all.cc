@@ -80,9 +80,9 @@
   F(Unique) \
   F(SparseToDense) \
   F(Conv) \
-  // each line above ends in a backslash
   F(RandomGenerator) \
-  F(Candidates)
+  F(Candidates) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
