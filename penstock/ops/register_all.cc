@@ -70,7 +70,13 @@
   F(Resize) \
   F(ScaleAndTranslate) \
   F(CropAndResize) \
-  F(ProjectiveTransform)
+  F(ProjectiveTransform) \
+  F(SpaceToDepth) \
+  F(Patches) \
+  F(Colour) \
+  F(NonMaxSuppression) \
+  F(DrawBoxes) \
+  F(Glimpse)
 // clang-format on
 
 namespace penstock::ops {
