@@ -83,6 +83,12 @@
   F(RandomGenerator) \
   F(Candidates) \
   // each line above ends in a backslash
+  F(SpaceToDepth) \
+  F(Patches) \
+  F(Colour) \
+  F(NonMaxSuppression) \
+  F(DrawBoxes) \
+  F(Glimpse)
 // clang-format on
 
 namespace penstock::ops {
