@@ -82,13 +82,13 @@
   F(Conv) \
   F(RandomGenerator) \
   F(Candidates) \
-  // each line above ends in a backslash
   F(SpaceToDepth) \
   F(Patches) \
   F(Colour) \
   F(NonMaxSuppression) \
   F(DrawBoxes) \
-  F(Glimpse)
+  F(Glimpse) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
