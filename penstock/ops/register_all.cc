@@ -70,6 +70,8 @@
   F(DynamicStitch) \
   F(Unique) \
   F(SparseToDense) \
+  F(SparseSegment) \
+  F(SparseMatMul) \
   F(TopK)
 // clang-format on
 
