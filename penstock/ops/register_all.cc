@@ -89,6 +89,9 @@
   F(DrawBoxes) \
   F(Glimpse) \
   // each line above ends in a backslash
+  F(SparseSegment) \
+  F(SparseMatMul) \
+  F(TopK)
 // clang-format on
 
 namespace penstock::ops {
