@@ -88,10 +88,9 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
-  // each line above ends in a backslash
   F(SparseSegment) \
   F(SparseMatMul) \
-  F(TopK)
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
