@@ -43,6 +43,9 @@
   F(ScatterNd) \
   F(Pad) \
   F(MatrixDiag) \
+  F(Einsum) \
+  F(BandDiag) \
+  F(Cross) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
