@@ -66,7 +66,8 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
-  F(TopK)
+  F(TopK) \
+  F(Checkpoint)
 // clang-format on
 
 namespace penstock::ops {
