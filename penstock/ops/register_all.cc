@@ -68,6 +68,19 @@
   F(Optional) \
   F(TopK) \
   F(Checkpoint)
+  F(BiasAdd) \
+  F(Softmax)
+  F(RandomFill) \
+  F(RandomDraws)
+  F(Resize) \
+  F(ScaleAndTranslate) \
+  F(CropAndResize) \
+  F(ProjectiveTransform)
+  F(SpaceBatch) \
+  F(DynamicStitch) \
+  F(Unique) \
+  F(SparseToDense) \
+  F(TopK)
 // clang-format on
 
 namespace penstock::ops {
