@@ -1,6 +1,6 @@
 #include "penstock/io/legacy_checkpoint.h"
 
-#include "penstock/io/staged_file.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/io/table.h"
 #include "penstock/proto/saved_tensor_slice.pb.h"
 
@@ -71,7 +71,7 @@ Status ParseLegacyCheckpoint(std::string_view bytes, std::string_view path,
 Result<LegacyCheckpoint> ReadLegacyCheckpoint(std::span<const std::string> paths) {
   LegacyCheckpoint checkpoint;
   for (const std::string& path : paths) {
-    TRY_ASSIGN(const std::string bytes, ReadWhole(path, kMaxFileBytes));
+    TRY_ASSIGN(const std::string bytes, ReadWholeFile(path, kMaxFileBytes));
     TRY(ParseLegacyCheckpoint(bytes, path, &checkpoint));
   }
   return checkpoint;

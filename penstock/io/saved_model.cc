@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "penstock/io/staged_file.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/proto/meta_graph.pb.h"
 
 namespace penstock::io {
@@ -32,14 +32,14 @@ class TypeFinder final : public gp::TextFormat::Finder {
 
 Status ReadModel(const std::string& folder, tf::SavedModel* model) {
   const std::string path = std::filesystem::path(folder) / "saved_model.pb";
-  Result<std::string> bytes = ReadWhole(path, kMaxModelBytes);
+  Result<std::string> bytes = ReadWholeFile(path, kMaxModelBytes);
   if (bytes.ok()) {
     return model->ParseFromString(*bytes)
                ? OkStatus()
                : DataLoss("{}: does not parse as a SavedModel", Printable(path));
   }
   if (bytes.status().code() != Code::kNotFound) return bytes.status();
-  const Result<std::string> text = ReadWhole(path + "txt", kMaxModelBytes);
+  const Result<std::string> text = ReadWholeFile(path + "txt", kMaxModelBytes);
   if (!text.ok() && text.status().code() == Code::kNotFound) {
     return NotFound("{}: there is neither saved_model.pb nor saved_model.pbtxt", Printable(folder));
   }

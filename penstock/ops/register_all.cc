@@ -67,20 +67,20 @@
   F(Functional) \
   F(Optional) \
   F(TopK) \
-  F(Checkpoint)
   F(BiasAdd) \
-  F(Softmax)
+  F(Softmax) \
   F(RandomFill) \
-  F(RandomDraws)
+  F(RandomDraws) \
   F(Resize) \
   F(ScaleAndTranslate) \
   F(CropAndResize) \
-  F(ProjectiveTransform)
+  F(ProjectiveTransform) \
   F(SpaceBatch) \
   F(DynamicStitch) \
   F(Unique) \
   F(SparseToDense) \
-  F(TopK)
+  F(Checkpoint) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {

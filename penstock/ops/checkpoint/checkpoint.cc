@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "penstock/io/file_tree.h"
 #include "penstock/ops/checkpoint/checkpoint_reader.h"
 
 namespace penstock::ops {
@@ -162,8 +163,8 @@ Status MergeV2Checkpoints::ComputeCpu(CpuContext&, std::span<const std::string> 
   const std::filesystem::path kept = std::filesystem::path(merged).parent_path();
   for (const std::string& prefix : checkpoint_prefixes) {
     const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
-    std::error_code error;  // a folder that is not empty stays
-    if (!folder.empty() && folder != kept) std::filesystem::remove(folder, error);
+    // A folder that is not empty stays.
+    if (!folder.empty() && folder != kept) (void)io::RemoveFolder(folder);
   }
   return OkStatus();
 }

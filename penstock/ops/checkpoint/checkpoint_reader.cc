@@ -1,25 +1,12 @@
 #include "penstock/ops/checkpoint/checkpoint_reader.h"
 
-#include <glob.h>
-
 #include <cstring>
 #include <vector>
 
 #include "penstock/graph/tensor_proto.h"
+#include "penstock/io/file_tree.h"
 
 namespace penstock::ops {
-namespace {
-
-std::vector<std::string> Matches(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  return paths;
-}
-
-}  // namespace
 
 Result<CheckpointReader> CheckpointReader::Open(const std::string& pattern) {
   CheckpointReader reader;
@@ -28,7 +15,7 @@ Result<CheckpointReader> CheckpointReader::Open(const std::string& pattern) {
     TRY_ASSIGN(reader.bundle_, io::BundleReader::Open(pattern));
     return reader;
   }
-  const std::vector<std::string> paths = Matches(pattern);
+  TRY_ASSIGN(const std::vector<std::string> paths, io::MatchFiles(pattern));
   if (paths.empty()) {
     return NotFound("there is no checkpoint: Failed to find any matching files for {}",
                     Printable(pattern));
