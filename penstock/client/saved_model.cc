@@ -13,6 +13,22 @@ std::string TensorName(const std::string& name) {
   return name.find(':') == std::string::npos ? name + ":0" : name;
 }
 
+// Assigns each variable what the checkpoint has, in place of its initial value.
+void RestoreVariables(const io::ModelStart& start, const Graph& graph, Session& session,
+                      const std::string& prefix) {
+  const io::BundleReader reader = OrThrow(io::BundleReader::Open(prefix));
+  for (const auto& [name, initializer] : start.variables) {
+    const NodeId node = graph.FindNode(initializer);
+    if (node == kNoNode || graph.node(node).inputs.size() != 2)
+      throw Error(FailedPrecondition("'{}' does not initialize '{}'", Printable(initializer),
+                                     Printable(name)));
+    const OutputRef value = graph.node(node).inputs[1];
+    const Tensor restored = OrThrow(reader.Read(name));
+    OrThrow(
+        session.backend().Run({{value}, {}, {node}}, {&restored, 1}, session.options(), nullptr));
+  }
+}
+
 }  // namespace
 
 void RestoreCheckpoint(const MetaGraph& meta, Session& session, const std::string& prefix) {
@@ -36,6 +52,8 @@ void StartSavedModel(const MetaGraph& meta, Session& session, const std::string&
     feeds.emplace_back(TensorName(start.filename_tensor), Tensor::Scalar(prefix));
     session.Run(feeds, {}, {start.restore_op});
   }
+  if (start.restore_op.empty() && !start.variables.empty() && io::BundleExists(prefix))
+    RestoreVariables(start, meta.graph, session, prefix);
   for (const std::string& op : start.init_ops) session.Run(assets, {}, {op});
 }
 

@@ -8,6 +8,7 @@
 
 #include "penstock/io/file_tree.h"
 #include "penstock/proto/meta_graph.pb.h"
+#include "penstock/proto/variable.pb.h"
 
 namespace penstock::io {
 namespace {
@@ -81,6 +82,18 @@ Status ReadAssets(const tf::MetaGraphDef& meta, ModelStart* start) {
   return OkStatus();
 }
 
+Status ReadVariables(const tf::MetaGraphDef& meta, ModelStart* start) {
+  const auto found = meta.collection_def().find("variables");
+  if (found == meta.collection_def().end()) return OkStatus();
+  for (const std::string& value : found->second.bytes_list().value()) {
+    tf::VariableDef variable;
+    if (!variable.ParseFromString(value)) return DataLoss("a variable of the model does not parse");
+    start->variables.emplace_back(NodeOf(variable.variable_name()),
+                                  NodeOf(variable.initializer_name()));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<ModelStart> ParseModelStart(std::string_view meta_graph) {
@@ -104,6 +117,7 @@ Result<ModelStart> ParseModelStart(std::string_view meta_graph) {
       start.init_ops = {NodeOf(output->second.name())};
   }
   TRY(ReadAssets(meta, &start));
+  if (start.restore_op.empty()) TRY(ReadVariables(meta, &start));
   return start;
 }
 

@@ -26,6 +26,9 @@ struct ModelStart {
   std::string filename_tensor;  // is fed the checkpoint's prefix
   std::string restore_op;       // empty: nothing to restore
   std::vector<std::string> init_ops;
+  // The variables of a model without a saver: the name in the checkpoint, and the op that assigns
+  // the initial value.
+  std::vector<std::pair<std::string, std::string>> variables;
   std::vector<std::pair<std::string, std::string>> assets;  // a tensor, and the file it names
 };
 

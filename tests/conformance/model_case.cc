@@ -171,6 +171,7 @@ class Run {
     wanted->insert({NodeOf(start.filename_tensor), NodeOf(start.restore_op)});
     for (const std::string& op : start.init_ops) wanted->insert(NodeOf(op));
     for (const auto& asset : start.assets) wanted->insert(NodeOf(asset.first));
+    for (const auto& variable : start.variables) wanted->insert(variable.second);
     return OkStatus();
   }
 
