@@ -11,7 +11,7 @@
 #include "penstock/core/tensor.h"
 #include "penstock/io/bundle_index.h"
 #include "penstock/io/file.h"
-#include "penstock/io/staged_file.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/io/tensor_slice.h"
 
 // Checkpoints of TensorFlow's second format, a "bundle" of tensors by name.
@@ -89,12 +89,16 @@ class BundleWriter {
   Status Finish();
 
  private:
-  BundleWriter(std::string prefix, StagedFile data)
+  BundleWriter(std::string prefix, AtomicFile data)
       : prefix_(std::move(prefix)), data_(std::move(data)) {}
   Status Write(const Tensor& tensor, BundleEntry* entry);
+  Status Append(std::string_view bytes);
+  Status Flush();
 
   std::string prefix_;
-  StagedFile data_;
+  AtomicFile data_;
+  uint64_t size_ = 0;   // of what was appended to the data
+  std::string buffer_;  // the end of it, not yet written
   BundleIndex index_;
 };
 

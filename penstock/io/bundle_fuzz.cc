@@ -11,7 +11,7 @@
 
 #include "penstock/core/check.h"
 #include "penstock/io/bundle.h"
-#include "penstock/io/staged_file.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/io/table.h"
 
 namespace penstock::io {
@@ -56,8 +56,8 @@ void Check(std::string_view bytes) {
   const std::string index = raw ? std::string(bytes) : MakeIndex(&bytes);
   const Result<BundleIndex> parsed = ParseBundleIndex(index, "fuzz");
   if (!parsed.ok() || parsed->num_shards != 1) return;
-  CHECK(WriteWhole(BundleIndexPath(prefix), index).ok());
-  CHECK(WriteWhole(BundleDataPath(prefix, 0, 1), raw ? "" : bytes).ok());
+  CHECK(WriteFileAtomically(BundleIndexPath(prefix), index).ok());
+  CHECK(WriteFileAtomically(BundleDataPath(prefix, 0, 1), raw ? "" : bytes).ok());
   const Result<BundleReader> reader = BundleReader::Open(prefix);
   CHECK(reader.ok()) << reader.status().ToString();
   Result<BundleWriter> writer = BundleWriter::Open(prefix + "_again");

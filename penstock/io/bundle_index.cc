@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "penstock/core/checked.h"
-#include "penstock/io/staged_file.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/io/table.h"
 #include "penstock/proto/tensor_bundle.pb.h"
 
@@ -74,7 +74,7 @@ std::string BundleDataPath(const std::string& prefix, int32_t shard, int32_t num
 
 Result<BundleIndex> ReadBundleIndex(const std::string& prefix) {
   const std::string path = BundleIndexPath(prefix);
-  TRY_ASSIGN(const std::string bytes, ReadWhole(path, kMaxIndexBytes));
+  TRY_ASSIGN(const std::string bytes, ReadWholeFile(path, kMaxIndexBytes));
   return ParseBundleIndex(bytes, path);
 }
 

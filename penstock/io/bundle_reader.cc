@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "penstock/io/bundle.h"
 #include "penstock/io/crc32c.h"
@@ -10,8 +9,8 @@
 namespace penstock::io {
 
 bool BundleExists(const std::string& prefix) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(BundleIndexPath(prefix), error);
+  const Result<FileInfo> info = StatFile(BundleIndexPath(prefix));
+  return info.ok() && !info->is_folder;
 }
 
 Result<BundleReader> BundleReader::Open(const std::string& prefix) {

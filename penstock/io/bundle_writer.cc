@@ -1,4 +1,4 @@
-#include <unistd.h>
+#include <filesystem>
 
 #include "penstock/io/bundle.h"
 #include "penstock/io/crc32c.h"
@@ -7,15 +7,19 @@
 namespace penstock::io {
 namespace {
 
+constexpr size_t kBufferBytes = 1 << 20;
+
 Status WriteIndex(const std::string& prefix, const BundleIndex& index) {
   TRY_ASSIGN(const std::string bytes, SerializeBundleIndex(index));
-  return WriteWhole(BundleIndexPath(prefix), bytes);
+  return WriteFileAtomically(BundleIndexPath(prefix), bytes);
 }
 
 }  // namespace
 
 Result<BundleWriter> BundleWriter::Open(const std::string& prefix) {
-  TRY_ASSIGN(StagedFile data, StagedFile::Create(BundleDataPath(prefix, 0, 1)));
+  const std::string folder = std::filesystem::path(prefix).parent_path();
+  if (!folder.empty()) TRY(MakeFolders(folder));
+  TRY_ASSIGN(AtomicFile data, AtomicFile::Create(BundleDataPath(prefix, 0, 1)));
   return BundleWriter(prefix, std::move(data));
 }
 
@@ -51,7 +55,7 @@ Status BundleWriter::Write(const Tensor& tensor, BundleEntry* entry) {
   if (!tensor.initialized()) return FailedPrecondition("a tensor without a value cannot be saved");
   entry->dtype = tensor.dtype();
   entry->shape = tensor.shape();
-  entry->offset = data_.size();
+  entry->offset = size_;
   uint32_t crc = 0;
   if (tensor.dtype() == DType::kString) {
     std::string lengths;
@@ -64,24 +68,39 @@ Status BundleWriter::Write(const Tensor& tensor, BundleEntry* entry) {
     const std::string_view masked_bytes(reinterpret_cast<const char*>(&masked), sizeof(masked));
     lengths.append(masked_bytes);
     crc = Crc32c(masked_bytes, crc);
-    TRY(data_.Append(lengths));
+    TRY(Append(lengths));
     for (const std::string& text : tensor.values<std::string>()) {
       crc = Crc32c(text, crc);
-      TRY(data_.Append(text));
+      TRY(Append(text));
     }
   } else if (IsPlain(tensor.dtype())) {
     const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
     crc = Crc32c(bytes);
-    TRY(data_.Append(bytes));
+    TRY(Append(bytes));
   } else {
     return Unimplemented("values of dtype {} cannot be saved", tensor.dtype());
   }
-  entry->size = data_.size() - entry->offset;
+  entry->size = size_ - entry->offset;
   entry->crc = MaskCrc(crc);
   return OkStatus();
 }
 
+Status BundleWriter::Append(std::string_view bytes) {
+  size_ += bytes.size();
+  if (buffer_.size() + bytes.size() > kBufferBytes) TRY(Flush());
+  if (bytes.size() > kBufferBytes) return data_.Append(bytes);
+  buffer_.append(bytes);
+  return OkStatus();
+}
+
+Status BundleWriter::Flush() {
+  TRY(data_.Append(buffer_));
+  buffer_.clear();
+  return OkStatus();
+}
+
 Status BundleWriter::Finish() {
+  TRY(Flush());
   TRY(data_.Commit());
   return WriteIndex(prefix_, index_);
 }
@@ -119,10 +138,10 @@ Status MergeBundles(std::span<const std::string> prefixes, const std::string& me
   if (moves.empty()) return InvalidArgument("there is no checkpoint to be merged");
   all.num_shards = static_cast<int32_t>(moves.size());
   for (const Move& move : moves)
-    TRY(MoveFile(move.from, BundleDataPath(merged, move.shard, all.num_shards)));
+    TRY(RenameFile(move.from, BundleDataPath(merged, move.shard, all.num_shards)));
   TRY(WriteIndex(merged, all));
   for (const std::string& path : old_indices) {
-    if (path != BundleIndexPath(merged)) unlink(path.c_str());
+    if (path != BundleIndexPath(merged)) TRY(RemoveFile(path));
   }
   return OkStatus();
 }

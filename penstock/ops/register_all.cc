@@ -93,6 +93,7 @@
   F(Glimpse) \
   F(SparseSegment) \
   F(SparseMatMul) \
+  F(Checkpoint) \
   // each line above ends in a backslash
 // clang-format on
 
