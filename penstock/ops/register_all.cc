@@ -95,6 +95,8 @@
   F(SparseMatMul) \
   F(Checkpoint) \
   // each line above ends in a backslash
+  F(Conv) \
+  F(Dilation2D)
 // clang-format on
 
 namespace penstock::ops {
