@@ -94,9 +94,8 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(Dilation2D) \
   // each line above ends in a backslash
-  F(Conv) \
-  F(Dilation2D)
 // clang-format on
 
 namespace penstock::ops {
