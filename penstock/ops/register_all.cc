@@ -68,7 +68,14 @@
   F(Optional) \
   F(TopK) \
   F(BiasAdd) \
-  F(Softmax)
+  F(Softmax) \
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad)
 // clang-format on
 
 namespace penstock::ops {
