@@ -36,5 +36,6 @@ void AddFlowCases(std::vector<Case>& cases);
 void AddQueueCases(std::vector<Case>& cases);
 void AddStateCases(std::vector<Case>& cases);
 void AddFunctionCases(std::vector<Case>& cases);
+void AddNnCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -61,6 +61,7 @@ int Main(int argc, char** argv) {
   AddQueueCases(cases);
   AddStateCases(cases);
   AddFunctionCases(cases);
+  AddNnCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {
