@@ -96,6 +96,13 @@
   F(Checkpoint) \
   F(Dilation2D) \
   // each line above ends in a backslash
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad)
 // clang-format on
 
 namespace penstock::ops {
