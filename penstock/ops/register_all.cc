@@ -95,14 +95,14 @@
   F(SparseMatMul) \
   F(Checkpoint) \
   F(Dilation2D) \
-  // each line above ends in a backslash
   F(Pool) \
   F(PoolGradients) \
   F(PoolArgmax) \
   F(Lrn) \
   F(InTopK) \
   F(BatchNorm) \
-  F(BatchNormGrad)
+  F(BatchNormGrad) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
