@@ -70,7 +70,8 @@
   F(RandomFill) \
   F(RandomDraws) \
   F(RandomGenerator) \
-  F(Candidates)
+  F(Candidates) \
+  F(TrainingUpdates)
 // clang-format on
 
 namespace penstock::ops {
