@@ -103,6 +103,7 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   // each line above ends in a backslash
+  F(TrainingUpdates)
 // clang-format on
 
 namespace penstock::ops {
