@@ -102,8 +102,8 @@
   F(InTopK) \
   F(BatchNorm) \
   F(BatchNormGrad) \
+  F(TrainingUpdates) \
   // each line above ends in a backslash
-  F(TrainingUpdates)
 // clang-format on
 
 namespace penstock::ops {
