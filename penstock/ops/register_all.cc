@@ -72,6 +72,8 @@
   F(SparseToDense) \
   F(SparseSegment) \
   F(SparseMatMul) \
+  F(SparseLayout) \
+  F(EmptyRows) \
   F(TopK)
 // clang-format on
 
