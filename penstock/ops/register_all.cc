@@ -74,6 +74,9 @@
   F(SparseMatMul) \
   F(SparseLayout) \
   F(EmptyRows) \
+  F(SparseUnion) \
+  F(SparseDense) \
+  F(SparseReduce) \
   F(TopK)
 // clang-format on
 

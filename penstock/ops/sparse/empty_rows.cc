@@ -86,7 +86,9 @@ Result<std::array<Shape, 4>> SparseFillEmptyRows::InferShape(const Shape& indice
                               Shape{rows}, Shape{count}};
 }
 
-void SparseFillEmptyRows::Gradient(Gradients& g) const { FillGradient(g, "SparseFillEmptyRowsGrad"); }
+void SparseFillEmptyRows::Gradient(Gradients& g) const {
+  FillGradient(g, "SparseFillEmptyRowsGrad");
+}
 
 Status SparseFillEmptyRows::ComputeCpu(CpuContext& context, const Tensor& indices,
                                        const Tensor& values, const Tensor& dense_shape,
@@ -115,7 +117,9 @@ Result<std::array<Shape, 4>> RaggedFillEmptyRows::InferShape(const Shape& value_
                               value_rowids};
 }
 
-void RaggedFillEmptyRows::Gradient(Gradients& g) const { FillGradient(g, "RaggedFillEmptyRowsGrad"); }
+void RaggedFillEmptyRows::Gradient(Gradients& g) const {
+  FillGradient(g, "RaggedFillEmptyRowsGrad");
+}
 
 Status RaggedFillEmptyRows::ComputeCpu(CpuContext& context, const Tensor& value_rowids,
                                        const Tensor& values, const Integers& nrows,
@@ -132,8 +136,7 @@ Result<std::array<Shape, 2>> InferFillEmptyRowsGrad(const Shape& reverse_index_m
 }
 
 Status FillEmptyRowsGradient(CpuContext& context, const Tensor& reverse_index_map,
-                             const Tensor& grad_values, Tensor& d_values,
-                             Tensor& d_default_value) {
+                             const Tensor& grad_values, Tensor& d_values, Tensor& d_default_value) {
   const auto map = reverse_index_map.values<int64_t>();
   const int64_t n = grad_values.num_elements();
   TRY_ASSIGN(Tensor seen, context.Allocate(DType::kBool, Shape{n}));
@@ -148,8 +151,7 @@ Status FillEmptyRowsGradient(CpuContext& context, const Tensor& reverse_index_ma
   return ForDType(grad_values.dtype(), PlainNumbers(), [&]<class T>() {
     ComputeType<T> sum{};
     for (int64_t i = 0; i < n; ++i) {
-      if (!is_seen[i])
-        sum = math::Add(sum, static_cast<ComputeType<T>>(grad_values.data<T>()[i]));
+      if (!is_seen[i]) sum = math::Add(sum, static_cast<ComputeType<T>>(grad_values.data<T>()[i]));
     }
     *d_default_value.mutable_data<T>() = static_cast<T>(sum);
     return OkStatus();

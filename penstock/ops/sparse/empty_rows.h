@@ -57,8 +57,8 @@ struct FillEmptyRowsGrad {
                                           const Shape& grad_values) const {
     return InferFillEmptyRowsGrad(reverse_index_map, grad_values);
   }
-  Status ComputeCpu(CpuContext& context, const Tensor& reverse_index_map,
-                    const Tensor& grad_values, Tensor& d_values, Tensor& d_default_value) const {
+  Status ComputeCpu(CpuContext& context, const Tensor& reverse_index_map, const Tensor& grad_values,
+                    Tensor& d_values, Tensor& d_default_value) const {
     return FillEmptyRowsGradient(context, reverse_index_map, grad_values, d_values,
                                  d_default_value);
   }

@@ -22,7 +22,8 @@ Result<int64_t> NumElements(std::span<const int64_t> extents) {
   int64_t product = 1;
   for (const int64_t extent : extents) {
     const auto next = CheckedMul(product, extent);
-    if (!next) return InvalidArgument("a sparse tensor of more than 2^63 elements cannot be reshaped");
+    if (!next)
+      return InvalidArgument("a sparse tensor of more than 2^63 elements cannot be reshaped");
     product = *next;
   }
   return product;
@@ -49,8 +50,7 @@ Result<std::vector<int64_t>> FillIn(std::span<const int64_t> from, std::span<con
     product = *next;
   }
   if (left_out >= 0) {
-    if (product == 0)
-      return InvalidArgument("new_shape cannot have -1 beside an extent of 0");
+    if (product == 0) return InvalidArgument("new_shape cannot have -1 beside an extent of 0");
     extents[left_out] = elements / product;
     product *= extents[left_out];
   }
@@ -85,8 +85,7 @@ void SparseReorder::Gradient(Gradients& g) const {
   const Scope& s = g.scope();
   const DType kLong = DType::kInt64;
   const Expr count = Op("Size", g.input(1), {{"out_type", kLong}});
-  const Expr numbers =
-      s.Add("Range", {IntScalar(s, 0, kLong), count, IntScalar(s, 1, kLong)});
+  const Expr numbers = s.Add("Range", {IntScalar(s, 0, kLong), count, IntScalar(s, 1, kLong)});
   const Expr order = s.Add("SparseReorder", {g.input(0), numbers, g.input(2)});
   const Expr places = Op("InvertPermutation", order.valid() ? order.Output(1) : order);
   g.Set(1, Op("GatherV2", g.dy(1), places, IntScalar(s, 0)));
@@ -109,7 +108,7 @@ Status SparseReshape::ComputeCpu(CpuContext& context, const Tensor& indices, con
   TRY_ASSIGN(const std::vector<int64_t> to, FillIn(from, new_shape.values<int64_t>()));
   TRY(SetVector(context, 1, to));
   const IndexMatrix matrix(indices);
-  TRY_ASSIGN(int64_t* out, NewIndices(context, 0, matrix.rows(), static_cast<int64_t>(to.size())));
+  TRY_ASSIGN(int64_t * out, NewIndices(context, 0, matrix.rows(), static_cast<int64_t>(to.size())));
   if (from == to) {
     std::copy_n(matrix[0], indices.num_elements(), out);
     return OkStatus();
@@ -170,7 +169,7 @@ Status SparseSlice::ComputeCpu(CpuContext& context, const Tensor& indices, const
     count += is_within ? 1 : 0;
   }
   const auto places = chosen.values<int64_t>().first(count);
-  TRY_ASSIGN(int64_t* out, NewIndices(context, 0, count, matrix.rank()));
+  TRY_ASSIGN(int64_t * out, NewIndices(context, 0, count, matrix.rank()));
   for (const int64_t i : places) {
     for (size_t k = 0; k < part.size(); ++k) *out++ = matrix[i][k] - first[k];
   }
@@ -316,7 +315,7 @@ Status SparseSplit::ComputeCpu(CpuContext& context, const Tensor& split_dim, con
       if (InRange(matrix[i][axis] - begin, part[axis])) chosen.mutable_data<int64_t>()[count++] = i;
     }
     const auto places = chosen.values<int64_t>().first(count);
-    TRY_ASSIGN(int64_t* out, NewIndices(context, p, count, matrix.rank()));
+    TRY_ASSIGN(int64_t * out, NewIndices(context, p, count, matrix.rank()));
     for (const int64_t i : places) {
       std::copy_n(matrix[i], matrix.rank(), out);
       out[axis] -= begin;

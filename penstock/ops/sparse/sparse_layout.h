@@ -29,9 +29,9 @@ struct SparseReorder {
 struct SparseReshape {
   static constexpr auto kName = "SparseReshape";
   static constexpr bool kNoGradient = true;
-  using Sig = Signature<In<"input_indices", int64_t>, In<"input_shape", int64_t>,
-                        In<"new_shape", int64_t>, Out<"output_indices", int64_t>,
-                        Out<"output_shape", int64_t>>;
+  using Sig =
+      Signature<In<"input_indices", int64_t>, In<"input_shape", int64_t>, In<"new_shape", int64_t>,
+                Out<"output_indices", int64_t>, Out<"output_shape", int64_t>>;
 
   Result<std::array<Shape, 2>> InferShape(const Shape& indices, const Shape& extents,
                                           const Shape& new_shape) const;
@@ -91,11 +91,11 @@ struct SparseSplit {
   static constexpr auto kName = "SparseSplit";
   static constexpr bool kNoGradient = true;
   int64_t num_split = 1;
-  using Sig = Signature<In<"split_dim", int64_t>, In<"indices", int64_t>,
-                        In<"values", AnyType<"T">>, In<"shape", int64_t>,
-                        Out<"output_indices", List<"num_split", int64_t>>,
-                        Out<"output_values", List<"num_split", AnyType<"T">>>,
-                        Out<"output_shape", List<"num_split", int64_t>>>;
+  using Sig =
+      Signature<In<"split_dim", int64_t>, In<"indices", int64_t>, In<"values", AnyType<"T">>,
+                In<"shape", int64_t>, Out<"output_indices", List<"num_split", int64_t>>,
+                Out<"output_values", List<"num_split", AnyType<"T">>>,
+                Out<"output_shape", List<"num_split", int64_t>>>;
   static constexpr std::tuple kAttrs{Field{"num_split", &SparseSplit::num_split}.Required().Min(1)};
 
   Result<std::vector<Shape>> InferShape(const Integers& split_dim, const Shape& indices,
