@@ -104,6 +104,12 @@
   F(BatchNormGrad) \
   F(TrainingUpdates) \
   // each line above ends in a backslash
+  F(SparseLayout) \
+  F(EmptyRows) \
+  F(SparseUnion) \
+  F(SparseDense) \
+  F(SparseReduce) \
+  F(TopK)
 // clang-format on
 
 namespace penstock::ops {
