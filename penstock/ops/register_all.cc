@@ -103,13 +103,12 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   F(TrainingUpdates) \
-  // each line above ends in a backslash
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
   F(SparseDense) \
   F(SparseReduce) \
-  F(TopK)
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
