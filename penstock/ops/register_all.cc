@@ -109,6 +109,9 @@
   F(SparseDense) \
   F(SparseReduce) \
   // each line above ends in a backslash
+  F(FusedConv) \
+  F(FusedMatMul) \
+  F(Dilation2D)
 // clang-format on
 
 namespace penstock::ops {
