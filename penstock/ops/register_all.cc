@@ -108,10 +108,9 @@
   F(SparseUnion) \
   F(SparseDense) \
   F(SparseReduce) \
-  // each line above ends in a backslash
   F(FusedConv) \
   F(FusedMatMul) \
-  F(Dilation2D)
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
