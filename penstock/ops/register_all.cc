@@ -18,6 +18,7 @@
   F(Activation) \
   F(Complex) \
   F(Special) \
+  F(Bessel) \
   F(Select)
 #define PENSTOCK_FAMILIES(F) \
   F(Cast) \
