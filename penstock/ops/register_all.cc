@@ -104,6 +104,9 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   F(TrainingUpdates) \
+  F(FakeQuant) \
+  F(Quantize) \
+  F(QuantizeRoundTrip) \
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
