@@ -18,6 +18,7 @@
   F(Activation) \
   F(Complex) \
   F(Special) \
+  F(Bessel) \
   F(Select)
 #define PENSTOCK_FAMILIES(F) \
   F(Cast) \
@@ -103,6 +104,9 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   F(TrainingUpdates) \
+  F(FakeQuant) \
+  F(Quantize) \
+  F(QuantizeRoundTrip) \
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
