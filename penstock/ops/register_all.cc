@@ -91,6 +91,8 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DecodeImage) \
+  F(EncodeImage) \
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
