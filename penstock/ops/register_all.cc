@@ -93,6 +93,8 @@
   F(Glimpse) \
   F(DecodeImage) \
   F(EncodeImage) \
+  F(Wav) \
+  F(Spectrum) \
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \

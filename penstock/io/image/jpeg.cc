@@ -36,13 +36,30 @@ struct Failure {
   Status ToStatus() const { return InvalidArgument("JPEG: {}", std::string_view(message)); }
 };
 
-// A file in memory. At its end the library is told to wait, which ends decoding, or is given an end
-// mark once.
+// A file in memory. At its end the library is told to wait, which ends decoding; to recover it is
+// given an end mark, once.
 struct Source {
   jpeg_source_mgr manager;
   bool recover;
+  const JOCTET* stalled_at;
+  int stalls;
 
   static constexpr JOCTET kEnd[2] = {0xff, JPEG_EOI};
+
+  bool Recover() {
+    const JOCTET* at = manager.next_input_byte;
+    // In the midst of a block the library has read further than it says. As in stock TensorFlow it
+    // is given the same bytes again; a block takes at most some thousands, a marker for ever.
+    constexpr int kMaxStalls = 4096;
+    stalls = at == stalled_at ? stalls + 1 : 0;
+    stalled_at = at;
+    const bool ended = at == kEnd || at == kEnd + 1 || at == kEnd + 2;
+    if (manager.bytes_in_buffer > 0 && stalls < kMaxStalls) return true;
+    if (ended) return false;
+    manager.next_input_byte = kEnd;
+    manager.bytes_in_buffer = sizeof kEnd;
+    return true;
+  }
 
   void Install(jpeg_source_mgr*& slot, std::string_view bytes, bool recover_truncated) {
     slot = &manager;
@@ -52,15 +69,10 @@ struct Source {
     manager.init_source = [](j_decompress_ptr) {};
     manager.term_source = [](j_decompress_ptr) {};
     manager.resync_to_restart = &jpeg_resync_to_restart;
+    stalled_at = nullptr;
     manager.fill_input_buffer = [](j_decompress_ptr info) -> boolean {
       auto* self = reinterpret_cast<Source*>(info->src);
-      if (self->manager.bytes_in_buffer > 0) return self->recover ? TRUE : FALSE;
-      const JOCTET* at = self->manager.next_input_byte;
-      const bool ended = at == kEnd || at == kEnd + 1 || at == kEnd + 2;
-      if (ended || !self->recover) return FALSE;
-      self->manager.next_input_byte = kEnd;
-      self->manager.bytes_in_buffer = sizeof kEnd;
-      return TRUE;
+      return self->recover && self->Recover() ? TRUE : FALSE;
     };
     manager.skip_input_data = [](j_decompress_ptr info, long count) {
       jpeg_source_mgr* source = info->src;

@@ -12,7 +12,7 @@ namespace penstock::ops {
 struct EncodeJpeg {
   static constexpr auto kName = "EncodeJpeg";
   static constexpr bool kNoGradient = true;
-  std::string format;
+  std::string format = "";
   int64_t quality = 95;
   bool progressive = false;
   bool optimize_size = false;
@@ -20,7 +20,7 @@ struct EncodeJpeg {
   std::string density_unit = "in";
   int64_t x_density = 300;
   int64_t y_density = 300;
-  std::string xmp_metadata;
+  std::string xmp_metadata = "";
   using Sig = Signature<In<"image", uint8_t>, Out<"contents", std::string>>;
   static constexpr std::tuple kAttrs{
       Field{"format", &EncodeJpeg::format}.OneOf("|grayscale|rgb"),
