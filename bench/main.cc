@@ -63,6 +63,7 @@ int Main(int argc, char** argv) {
   AddFunctionCases(cases);
   AddRandomCases(cases);
   AddConvCases(cases);
+  AddNnCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

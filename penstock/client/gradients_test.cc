@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "penstock/graph/text_graph.h"
 #include "penstock/penstock.h"
 
 namespace penstock {
@@ -139,6 +140,70 @@ TEST(GradientOf, IsDifferentiableAgain) {
         return GradientOf(y, x);
       },
       {0.4, 0.9});
+}
+
+// The derivative of y by x, both nodes of a text graph.
+void ExpectGradientOfText(std::string_view text, const Doubles& points) {
+  Graph g;
+  OrThrow(AddTextGraph(text, &g));
+  const Output<double> x(g, *g.FindOutput("x")), y(g, *g.FindOutput("y"));
+  const auto dx = GradientOf(y, x);
+  OrThrow(g.Verify());
+  Session session(g);
+  for (const double at : points) {
+    constexpr double kStep = 1e-5;
+    auto value = [&](double v) { return session.Run({{x, v}}, y)[0]; };
+    const double want = (value(at + kStep) - value(at - kStep)) / (2 * kStep);
+    EXPECT_NEAR(session.Run({{x, at}}, dx)[0], want, 1e-6 * (1 + std::abs(want))) << at;
+  }
+}
+
+TEST(GradientOf, GoesThroughBranchesOfPrimitives) {
+  ExpectGradientOfText(R"(
+    x = Placeholder(dtype=double, shape=[])
+    zero = Const(value=double 0)
+    p = Greater(x, zero)
+    both = Switch(x, p)
+    a = Exp(both:0)
+    b = Mul(both:1, both:1)
+    m = Merge(a, b)
+    y = Tanh(m)
+  )",
+                       {-0.5, 0.7});
+}
+
+TEST(GradientOf, GoesThroughLoopsOfPrimitives) {
+  constexpr char kLoop[] = R"(
+    x = Placeholder(dtype=double, shape=[])
+    zero = Const(value=int32 0)
+    enter_i = Enter(zero, frame_name="loop")
+    enter_v = Enter(x, frame_name="loop")
+    scale = Enter(x, frame_name="loop", is_constant=true)
+    i = Merge(enter_i, next_i)
+    v = Merge(enter_v, next_v)
+    n = Const(^i, value=int32 4)
+    less = Less(i, n)
+    go = LoopCond(less)
+    both_i = Switch(i, go)
+    both_v = Switch(v, go)
+    at_i = Identity(both_i:1)
+    at_v = Identity(both_v:1)
+    one = Const(^at_i, value=int32 1)
+    sum = AddV2(at_i, one)
+    half = Const(^at_i, value=double 0.5)
+    p = Greater(at_v, half)
+    sides = Switch(at_v, p)
+    low = Exp(sides:0)
+    high = Tanh(sides:1)
+    joined = Merge(low, high)
+    product = Mul(joined, scale)
+    next_i = NextIteration(sum)
+    next_v = NextIteration(product)
+    done_i = Exit(both_i:0)
+    done_v = Exit(both_v:0)
+    y = Mul(done_v, done_v)
+  )";
+  ExpectGradientOfText(kLoop, {-0.5, 0.7, 1.3});
 }
 
 }  // namespace

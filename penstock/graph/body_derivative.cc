@@ -4,6 +4,7 @@
 #include <set>
 
 #include "penstock/graph/extract.h"
+#include "penstock/graph/flow.h"
 #include "penstock/graph/gradients.h"
 
 namespace penstock {
@@ -77,8 +78,9 @@ Result<std::vector<OutputRef>> FunctionWriter::Copy(const std::vector<OutputRef>
     const Node& node = source_.node(open.back());
     open.pop_back();
     for (const OutputRef& input : node.inputs) need_value(input);
-    if (controls) {
-      for (const NodeId id : node.control_inputs) need(id);
+    if (!controls) continue;
+    for (const NodeId id : node.control_inputs) {
+      if (FlowOf(*source_.node(id).op) == Flow::kNone) need(id);
     }
   }
   TRY_ASSIGN(const std::vector<NodeId> order, source_.TopologicalOrder());

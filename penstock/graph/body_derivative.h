@@ -22,7 +22,7 @@ class FunctionWriter {
   // Whoever reads `value` of the source reads `instead`, of this function.
   void Substitute(OutputRef value, OutputRef instead);
   // `values` of the source, in this function: copies what makes them. With `controls`, also the
-  // nodes that those wait for, and `effects`.
+  // nodes that those wait for (but for primitives of branches and loops), and `effects`.
   Result<std::vector<OutputRef>> Copy(const std::vector<OutputRef>& values, bool controls = false,
                                       const std::vector<NodeId>& effects = {});
   Graph& graph() { return graph_; }

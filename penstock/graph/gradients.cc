@@ -4,6 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "penstock/graph/flow.h"
+#include "penstock/graph/raise_flow.h"
+
 namespace penstock {
 namespace {
 
@@ -19,9 +22,15 @@ class Differentiator {
   }
 
   Result<std::vector<OutputRef>> Run() {
-    TRY_ASSIGN(const std::vector<NodeId> order, graph_.TopologicalOrder());
+    TRY_ASSIGN(std::vector<NodeId> order, graph_.TopologicalOrder());
     FindActive(order);
     FindNeeded(order);
+    if (NeedsFlow(order)) {
+      TRY(RaiseControlFlow(graph_));
+      TRY_ASSIGN(order, graph_.TopologicalOrder());
+      FindActive(order);
+      FindNeeded(order);
+    }
     TRY(Seed());
     for (size_t i = order.size(); i-- > 0;) {
       if (needed_[order[i]]) TRY(Differentiate(order[i]));
@@ -60,6 +69,12 @@ class Differentiator {
         if (IsActive(input)) needed_[input.node] |= active_[input.node];
       }
     }
+  }
+
+  bool NeedsFlow(const std::vector<NodeId>& order) const {
+    return std::any_of(order.begin(), order.end(), [&](NodeId id) {
+      return needed_[id] && FlowOf(*graph_.node(id).op) != Flow::kNone;
+    });
   }
 
   Status Seed() {

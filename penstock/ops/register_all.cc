@@ -98,6 +98,20 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(Dilation2D) \
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad) \
+  F(TrainingUpdates) \
+  F(SparseLayout) \
+  F(EmptyRows) \
+  F(SparseUnion) \
+  F(SparseDense) \
+  F(SparseReduce) \
   // each line above ends in a backslash
 // clang-format on
 

@@ -13,10 +13,10 @@
 namespace penstock::ops {
 
 struct Conv2DAttributes {
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   bool use_cudnn_on_gpu = true;
-  std::string padding;
-  std::vector<int64_t> explicit_paddings;
+  std::string padding = {};
+  std::vector<int64_t> explicit_paddings = {};
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
 
@@ -34,9 +34,9 @@ struct Conv2DAttributes {
 };
 
 struct DepthwiseAttributes {
-  std::vector<int64_t> strides;
-  std::string padding;
-  std::vector<int64_t> explicit_paddings;
+  std::vector<int64_t> strides = {};
+  std::string padding = {};
+  std::vector<int64_t> explicit_paddings = {};
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
 
@@ -53,8 +53,8 @@ struct DepthwiseAttributes {
 };
 
 struct Conv3DAttributes {
-  std::vector<int64_t> strides;
-  std::string padding;
+  std::vector<int64_t> strides = {};
+  std::string padding = {};
   std::string data_format = "NDHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1, 1};
 
@@ -69,8 +69,8 @@ struct Conv3DAttributes {
 
 // The first form of the gradients of Conv3D, without a data format.
 struct Conv3DLastAttributes {
-  std::vector<int64_t> strides;
-  std::string padding;
+  std::vector<int64_t> strides = {};
+  std::string padding = {};
   std::vector<int64_t> dilations = {1, 1, 1, 1, 1};
 
   static constexpr std::tuple kAttrs{
