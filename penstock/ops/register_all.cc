@@ -92,6 +92,10 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DecodeImage) \
+  F(EncodeImage) \
+  F(Wav) \
+  F(Spectrum) \
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
