@@ -77,6 +77,8 @@
   F(SparseUnion) \
   F(SparseDense) \
   F(SparseReduce) \
+  F(Roll) \
+  F(Counting) \
   F(TopK)
 // clang-format on
 
