@@ -60,6 +60,7 @@ int Main(int argc, char** argv) {
   AddFlowCases(cases);
   AddQueueCases(cases);
   AddStateCases(cases);
+  AddArrayCases(cases);
   AddFunctionCases(cases);
   Options options;
   std::set<std::string> only;
