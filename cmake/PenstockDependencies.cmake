@@ -1,4 +1,5 @@
-# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN.
+# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN;
+# LevelDB where it is there.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -17,6 +18,16 @@ endforeach()
 if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
   message(FATAL_ERROR "GoogleTest was not found; run tools/install_dependencies "
                       "or configure with -DPENSTOCK_TESTS=OFF")
+endif()
+
+# An optional part: checkpoints.
+include(PenstockLevelDb)
+if(TARGET Penstock::leveldb)
+  set(PENSTOCK_LEVELDB_LIBS Penstock::leveldb)
+  message(STATUS "Checkpoints: on, LevelDB ${PENSTOCK_LEVELDB_LIBRARY}")
+else()
+  message(STATUS "Checkpoints: off, LevelDB or snappy was not found (Debian and Ubuntu: "
+                 "libleveldb-dev libsnappy-dev)")
 endif()
 
 if(PENSTOCK_CUDA)

@@ -43,6 +43,9 @@
   F(ScatterNd) \
   F(Pad) \
   F(MatrixDiag) \
+  F(Einsum) \
+  F(BandDiag) \
+  F(Cross) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
@@ -66,12 +69,40 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(TopK) \
+  F(BiasAdd) \
+  F(Softmax) \
+  F(RandomFill) \
+  F(RandomDraws) \
+  F(Resize) \
+  F(ScaleAndTranslate) \
+  F(CropAndResize) \
+  F(ProjectiveTransform) \
   F(SpaceBatch) \
   F(DynamicStitch) \
   F(Unique) \
   F(SparseToDense) \
+  F(Conv) \
+  F(RandomGenerator) \
+  F(Candidates) \
+  F(SpaceToDepth) \
+  F(Patches) \
+  F(Colour) \
+  F(NonMaxSuppression) \
+  F(DrawBoxes) \
+  F(Glimpse) \
   F(SparseSegment) \
   F(SparseMatMul) \
+  F(Checkpoint) \
+  F(Dilation2D) \
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad) \
+  F(TrainingUpdates) \
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
@@ -80,6 +111,7 @@
   F(Roll) \
   F(Counting) \
   F(TopK)
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
