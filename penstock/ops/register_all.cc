@@ -118,6 +118,9 @@
   F(SparseReduce) \
   F(FusedConv) \
   F(FusedMatMul) \
+  F(Roll) \
+  F(Counting) \
+  F(TopK)
   // each line above ends in a backslash
 // clang-format on
 
