@@ -120,7 +120,6 @@
   F(FusedMatMul) \
   F(Roll) \
   F(Counting) \
-  F(TopK)
   // each line above ends in a backslash
 // clang-format on
 
