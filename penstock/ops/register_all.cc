@@ -80,6 +80,14 @@
   F(Unique) \
   F(SparseToDense) \
   F(Checkpoint) \
+  F(DatasetSources) \
+  F(DatasetTransforms) \
+  F(DatasetMaps) \
+  F(DatasetInterleaves) \
+  F(DatasetBatches) \
+  F(DatasetShuffles) \
+  F(DatasetFiles) \
+  F(Iterators) \
   // each line above ends in a backslash
 // clang-format on
 
