@@ -37,5 +37,7 @@ void AddQueueCases(std::vector<Case>& cases);
 void AddStateCases(std::vector<Case>& cases);
 void AddFunctionCases(std::vector<Case>& cases);
 void AddRandomCases(std::vector<Case>& cases);
+void AddConvCases(std::vector<Case>& cases);
+void AddNnCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

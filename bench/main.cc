@@ -62,6 +62,8 @@ int Main(int argc, char** argv) {
   AddStateCases(cases);
   AddFunctionCases(cases);
   AddRandomCases(cases);
+  AddConvCases(cases);
+  AddNnCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

@@ -1,6 +1,5 @@
 #include "penstock/kernels/gemm.h"
 
-#include <dlfcn.h>
 #include <dnnl.h>
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_THREADPOOL
 #include <dnnl_threadpool.h>
@@ -8,53 +7,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <type_traits>
 
 #include "penstock/core/dtype.h"
+#include "penstock/kernels/dnn/threading.h"
 #include "penstock/kernels/gemm_tile.h"
+#include "penstock/kernels/verbose.h"
 
 namespace penstock::kernels {
 namespace {
-
-// OpenMP's functions, if oneDNN brought them: a oneDNN without OpenMP does not, and then none are
-// needed. Asked for at run time, since only oneDNN links OpenMP and linkers differ in whether a
-// weak reference of ours finds it there.
-struct OpenMp {
-  int (*get_max_threads)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT,
-                                                               "omp_get_max_threads"));
-  void (*set_num_threads)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT,
-                                                                       "omp_set_num_threads"));
-
-  static const OpenMp& Get() {
-    static const OpenMp functions;
-    return functions;
-  }
-};
-
-// While it lives, OpenMP regions that the calling thread enters have one thread: no team is
-// started, and none spins.
-class SerialOpenMp {
- public:
-  SerialOpenMp() : before_(MaxThreads()) {
-    if (before_ != 1) OpenMp::Get().set_num_threads(1);
-  }
-  ~SerialOpenMp() {
-    if (before_ != 1) OpenMp::Get().set_num_threads(before_);
-  }
-  SerialOpenMp(const SerialOpenMp&) = delete;
-  SerialOpenMp& operator=(const SerialOpenMp&) = delete;
-
- private:
-  static int MaxThreads() {
-    const OpenMp& omp = OpenMp::Get();
-    return omp.get_max_threads != nullptr && omp.set_num_threads != nullptr ? omp.get_max_threads()
-                                                                            : 1;
-  }
-
-  const int before_;
-};
 
 // One oneDNN call on the calling thread.
 void OneDnnGemm(const GemmProblem<float>& p) {
@@ -102,14 +63,7 @@ const char* UnfitForPlain(const GemmProblem<T>& p) {
              : "the product is too large for loops that pack nothing";
 }
 
-const char* UnfitForOneDnn(const GemmProblem<float>&) {
-  constexpr bool kOurThreadsOnly = DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP ||
-                                   DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_SEQ ||
-                                   DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_THREADPOOL;
-  return kOurThreadsOnly
-             ? nullptr
-             : "this oneDNN starts threads of its own (not an OpenMP, sequential or pool build)";
-}
+const char* UnfitForOneDnn(const GemmProblem<float>&) { return UnfitThreading(); }
 
 template <class T>
 constexpr Candidate<T> kCandidates[] = {
@@ -123,20 +77,12 @@ constexpr Candidate<float> kCandidates<float>[] = {
     {"reference", 96, 192, FitsAll<float>, GemmReference<float>},
 };
 
-bool Verbose() {
-  static const bool verbose = [] {
-    const char* value = std::getenv("PENSTOCK_VERBOSE_KERNELS");
-    return value != nullptr && std::string_view(value) == "1";
-  }();
-  return verbose;
-}
-
 // The first candidate that takes the product; the last takes all.
 template <class T>
 const Candidate<T>& Choose(const GemmProblem<T>& problem, int64_t batch) {
   for (const Candidate<T>& candidate : kCandidates<T>) {
     const char* reason = candidate.unfit(problem);
-    if (Verbose()) {
+    if (VerboseKernels()) {
       std::fprintf(stderr, "penstock kernels: gemm %s %lldx[%lld,%lld,%lld]%s%s: %s%s%s\n",
                    ToString(kDTypeOf<T>).data(), static_cast<long long>(batch),
                    static_cast<long long>(problem.M), static_cast<long long>(problem.N),

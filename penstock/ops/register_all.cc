@@ -43,6 +43,9 @@
   F(ScatterNd) \
   F(Pad) \
   F(MatrixDiag) \
+  F(Einsum) \
+  F(BandDiag) \
+  F(Cross) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
@@ -79,6 +82,17 @@
   F(DynamicStitch) \
   F(Unique) \
   F(SparseToDense) \
+  F(Conv) \
+  F(RandomGenerator) \
+  F(Candidates) \
+  F(SpaceToDepth) \
+  F(Patches) \
+  F(Colour) \
+  F(NonMaxSuppression) \
+  F(DrawBoxes) \
+  F(Glimpse) \
+  F(SparseSegment) \
+  F(SparseMatMul) \
   F(Checkpoint) \
   F(DatasetSources) \
   F(DatasetTransforms) \
@@ -88,6 +102,20 @@
   F(DatasetShuffles) \
   F(DatasetFiles) \
   F(Iterators) \
+  F(Dilation2D) \
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad) \
+  F(TrainingUpdates) \
+  F(SparseLayout) \
+  F(EmptyRows) \
+  F(SparseUnion) \
+  F(SparseDense) \
+  F(SparseReduce) \
   // each line above ends in a backslash
 // clang-format on
 

@@ -16,8 +16,10 @@ int ChannelAxis(const Shape& value, std::string_view data_format) {
   return data_format == kChannelsFirst ? 1 : value.rank() - 1;
 }
 
+int LeastRank(std::string_view data_format) { return data_format == kChannelsFirst ? 3 : 2; }
+
 Result<Shape> SumShape(const Shape& value, const Shape& bias, std::string_view data_format) {
-  TRY(CheckRankAtLeast(value, 2, "value"));
+  TRY(CheckRankAtLeast(value, LeastRank(data_format), "value"));
   TRY(CheckVector(bias, "bias"));
   if (!value.has_rank() || !bias.has_rank()) return value;
   const int axis = ChannelAxis(value, data_format);
@@ -75,7 +77,7 @@ Status BiasAddV1::ComputeCpu(CpuContext& context, const Tensor& value, const Ten
 }
 
 Result<Shape> BiasAddGrad::InferShape(const Shape& out_backprop) const {
-  TRY(CheckRankAtLeast(out_backprop, 2, "out_backprop"));
+  TRY(CheckRankAtLeast(out_backprop, LeastRank(data_format), "out_backprop"));
   if (!out_backprop.has_rank()) return Shape::UnknownOfRank(1);
   return Shape{out_backprop.dim(ChannelAxis(out_backprop, data_format))};
 }

@@ -214,6 +214,8 @@ void GammaGradient(Gradients& g, int alpha_input) {
 // Fisher and Yates, from the front.
 Status ShuffleRows(CpuContext& context, const Tensor& value, PhiloxWords words, Tensor& out) {
   const int64_t rows = value.shape()[0];
+  if (rows > std::numeric_limits<uint32_t>::max())
+    return InvalidArgument("a shuffle takes fewer than 2^32 rows, got {}", rows);
   const int64_t width = ProductOf(value.shape(), 1, value.shape().rank());
   TRY_ASSIGN(Tensor order, context.Allocate(DType::kInt64, Shape{rows}));
   const std::span<int64_t> places = order.mutable_values<int64_t>();
@@ -234,11 +236,24 @@ Status RandomShuffle::Draw(CpuContext& context, NodeStream& node) const {
     context.SetOutput(0, value);
     return OkStatus();
   }
-  const int64_t rows = value.shape()[0];
-  if (rows > std::numeric_limits<uint32_t>::max())
-    return InvalidArgument("RandomShuffle takes fewer than 2^32 rows, got {}", rows);
-  TRY_ASSIGN(const Philox stream, node.ReserveWords(context, static_cast<uint64_t>(rows - 1)));
+  const auto words = static_cast<uint64_t>(value.shape()[0] - 1);
+  TRY_ASSIGN(const Philox stream, node.ReserveWords(context, words));
   return ShuffleRows(context, value, PhiloxWords(stream), context.output(0));
+}
+
+Result<Shape> StatelessShuffle::InferShape(const Shape& value, const Shape& key,
+                                           const Shape& counter, const Shape& alg) const {
+  TRY(CheckKey(key, counter, alg));
+  return value;
+}
+Status StatelessShuffle::ComputeCpu(CpuContext& context, const Tensor& value, const Tensor& key,
+                                    const Tensor& counter, const Tensor& alg,
+                                    Tensor& output) const {
+  TRY_ASSIGN(const Philox stream, StreamOfKey(key, counter, alg));
+  if (value.num_elements() == 0) return OkStatus();
+  if (value.shape().rank() > 0) return ShuffleRows(context, value, PhiloxWords(stream), output);
+  CopyRun(value, 0, output, 0, 1, context.parallel());
+  return OkStatus();
 }
 
 Result<Shape> ClassesShape(const Shape& logits, const Integers& num_samples) {
@@ -363,7 +378,7 @@ Status StatelessRandomPoisson::ComputeCpu(CpuContext& context, const Tensor&, co
 }
 
 void RegisterRandomDraws(Registrar& registrar) {
-  registrar.AddAll<RandomShuffle, Multinomial, StatelessMultinomial>();
+  registrar.AddAll<RandomShuffle, StatelessShuffle, Multinomial, StatelessMultinomial>();
   registrar.AddAll<RandomGamma, RandomPoisson, RandomPoissonV2>();
   registrar.AddAll<StatelessRandomGammaV2, StatelessRandomGammaV3, StatelessRandomPoisson>();
 }

@@ -9,7 +9,8 @@
 
 namespace penstock::ops {
 
-// The rows of a tensor in random order. REQUIRES for the kernel part: out has input's shape.
+// The rows of a tensor in random order. REQUIRES: `out` has the shape of `value`, which is no
+// scalar.
 Status ShuffleRows(CpuContext& context, const Tensor& value, kernels::PhiloxWords words,
                    Tensor& out);
 
@@ -28,6 +29,18 @@ struct RandomShuffle {
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
     return MakeDrawingKernel<RandomShuffle>(request);
   }
+};
+
+struct StatelessShuffle {
+  static constexpr auto kName = "StatelessShuffle";
+  static constexpr bool kNoGradient = true;
+  using Sig = Signature<In<"value", AnyType<"T">>, In<"key", uint64_t>, In<"counter", uint64_t>,
+                        In<"alg", int32_t>, Out<"output", AnyType<"T">>>;
+
+  Result<Shape> InferShape(const Shape& value, const Shape& key, const Shape& counter,
+                           const Shape& alg) const;
+  Status ComputeCpu(CpuContext& context, const Tensor& value, const Tensor& key,
+                    const Tensor& counter, const Tensor& alg, Tensor& output) const;
 };
 
 // ---- classes ----
