@@ -99,6 +99,14 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(DatasetSources) \
+  F(DatasetTransforms) \
+  F(DatasetMaps) \
+  F(DatasetInterleaves) \
+  F(DatasetBatches) \
+  F(DatasetShuffles) \
+  F(DatasetFiles) \
+  F(Iterators) \
   F(Dilation2D) \
   F(Pool) \
   F(PoolGradients) \
