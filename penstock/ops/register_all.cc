@@ -129,6 +129,8 @@
   F(Roll) \
   F(Counting) \
   // each line above ends in a backslash
+  F(QuantizedProducts) \
+  F(Dilation2D)
 // clang-format on
 
 namespace penstock::ops {
