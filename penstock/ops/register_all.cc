@@ -128,9 +128,8 @@
   F(FusedMatMul) \
   F(Roll) \
   F(Counting) \
-  // each line above ends in a backslash
   F(QuantizedProducts) \
-  F(Dilation2D)
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
