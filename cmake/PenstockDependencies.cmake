@@ -19,6 +19,21 @@ if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
                       "or configure with -DPENSTOCK_TESTS=OFF")
 endif()
 
+# Optional parts. What needs one that is missing answers Unimplemented and names the package.
+include(PenstockText)
+foreach(part "re2;Regular expressions;libre2-dev" "icu;Unicode tables;libicu-dev"
+             "zlib;Compressed files;zlib1g-dev")
+  list(GET part 0 name)
+  list(GET part 1 what)
+  list(GET part 2 package)
+  if(TARGET Penstock::${name})
+    list(APPEND PENSTOCK_TEXT_PARTS ${name})
+    message(STATUS "${what}: on, ${name}")
+  else()
+    message(STATUS "${what}: off, ${name} was not found (Debian and Ubuntu: ${package})")
+  endif()
+endforeach()
+
 if(PENSTOCK_CUDA)
   include(CheckLanguage)
   check_language(CUDA)

@@ -66,7 +66,20 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
-  F(TopK)
+  F(TopK) \
+  F(TextTransform) \
+  F(TextJoin) \
+  F(TextSplit) \
+  F(TextNumbers) \
+  F(TextBytes) \
+  F(AsString) \
+  F(HashBuckets) \
+  F(Regex) \
+  F(Unicode) \
+  F(Examples) \
+  F(Serialize) \
+  F(Csv) \
+  F(Summaries)
 // clang-format on
 
 namespace penstock::ops {
