@@ -48,6 +48,21 @@ function(penstock_room folder)
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
 endfunction()
 
+# Links an optional library of PenstockText.cmake to a room where it was found. The sources named,
+# its adapters, then see PENSTOCK_<NAME>; the others do not, so that they compile alike everywhere.
+function(penstock_use_text room name)
+  if(NOT name IN_LIST PENSTOCK_TEXT_PARTS)
+    return()
+  endif()
+  string(TOUPPER PENSTOCK_${name} definition)
+  foreach(source ${ARGN})
+    set_property(SOURCE penstock/${room}/${source} ${PROJECT_SOURCE_DIR}/penstock/${room}/${source}
+                 APPEND PROPERTY COMPILE_DEFINITIONS ${definition})
+  endforeach()
+  target_link_libraries(penstock_${room} PUBLIC Penstock::${name})
+  set_property(TARGET penstock_${room} APPEND PROPERTY PENSTOCK_LIBS Penstock::${name})
+endfunction()
+
 # Links the rooms that exist.
 function(penstock_link_rooms target scope)
   foreach(room ${ARGN})

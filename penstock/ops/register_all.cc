@@ -129,6 +129,19 @@
   F(Roll) \
   F(Counting) \
   F(QuantizedProducts) \
+  F(TextTransform) \
+  F(TextJoin) \
+  F(TextSplit) \
+  F(TextNumbers) \
+  F(TextBytes) \
+  F(AsString) \
+  F(HashBuckets) \
+  F(Regex) \
+  F(Unicode) \
+  F(Examples) \
+  F(Serialize) \
+  F(Csv) \
+  F(Summaries) \
   // each line above ends in a backslash
 // clang-format on
 
