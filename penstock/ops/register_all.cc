@@ -91,6 +91,7 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DistortedBox) \
   F(DecodeImage) \
   F(EncodeImage) \
   F(Wav) \

@@ -124,7 +124,7 @@ Status CropAndResize::ComputeCpu(CpuContext& context, const Tensor& image, const
   for (const float edge : boxes.values<float>())
     if (!std::isfinite(edge)) return InvalidArgument("boxes must be finite, got {}", edge);
   if (crops.num_elements() == 0) return OkStatus();
-  TRY_ASSIGN(const Tensor floats, AsFloat(context, image));
+  TRY_ASSIGN(const Tensor floats, PixelsAsFloat(context, image));
   const bool bilinear = method == "bilinear";
   const int64_t channels = in.channels;
   context.parallel()(out.batch, static_cast<double>(out.image()) * 12, [&](int64_t b, int64_t end) {
@@ -246,7 +246,7 @@ Status CropAndResizeGradBoxes::ComputeCpu(CpuContext& context, const Tensor& gra
                                           const Tensor& box_ind, Tensor& output) const {
   const ImageBatch in(image.shape()), crop(grads.shape());
   TRY(CheckIndices(box_ind, in.batch));
-  TRY_ASSIGN(const Tensor floats, AsFloat(context, image));
+  TRY_ASSIGN(const Tensor floats, PixelsAsFloat(context, image));
   const int64_t channels = in.channels;
   // What the place i of an axis owes to the first and to the last edge of its box.
   const auto shares = [](const CropAxis& axis, int64_t i) {

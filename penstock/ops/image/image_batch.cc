@@ -52,7 +52,7 @@ Expr SizeOfImages(const Expr& images) {
             scope.Constant(Tensor::FromValues<int32_t>({1}, {2})));
 }
 
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& tensor) {
+Result<Tensor> PixelsAsFloat(CpuContext& context, const Tensor& tensor) {
   if (tensor.dtype() == DType::kFloat) return tensor;
   const kernels::CastFn cast = kernels::LookupCast(tensor.dtype(), DType::kFloat);
   if (!cast) return Unimplemented("{} is no type of number", tensor.dtype());
@@ -61,7 +61,7 @@ Result<Tensor> AsFloat(CpuContext& context, const Tensor& tensor) {
   return floats;
 }
 
-void FromFloat(CpuContext& context, const Tensor& from, Tensor& to) {
+void PixelsFromFloat(CpuContext& context, const Tensor& from, Tensor& to) {
   kernels::LookupCast(DType::kFloat, to.dtype())(from.raw(), to.mutable_raw(), to.num_elements(),
                                                  context.parallel());
 }

@@ -34,8 +34,8 @@ Result<Shape> BatchLike(const Shape& batch_and_channels, const Shape& height_and
 Expr SizeOfImages(const Expr& images);
 
 // The numbers as float: the tensor itself, or a converted copy.
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& tensor);
+Result<Tensor> PixelsAsFloat(CpuContext& context, const Tensor& tensor);
 // Writes `from`, of float, into `to` of any type of number.
-void FromFloat(CpuContext& context, const Tensor& from, Tensor& to);
+void PixelsFromFloat(CpuContext& context, const Tensor& from, Tensor& to);
 
 }  // namespace penstock::ops

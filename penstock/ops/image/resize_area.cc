@@ -54,7 +54,7 @@ Status ResizeArea::ComputeCpu(CpuContext& context, const Tensor& images, const T
                               Tensor& resized_images) const {
   if (resized_images.num_elements() == 0) return OkStatus();
   const ImageBatch in(images.shape()), out(resized_images.shape());
-  TRY_ASSIGN(const Tensor floats, AsFloat(context, images));
+  TRY_ASSIGN(const Tensor floats, PixelsAsFloat(context, images));
   const ResizeAxis height(in.height, out.height, align_corners, false);
   const ResizeAxis width(in.width, out.width, align_corners, false);
   const std::vector<Cover> across = CoversOf(width);

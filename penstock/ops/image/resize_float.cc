@@ -182,7 +182,7 @@ Status ResizeToFloat<Method>::ComputeCpu(CpuContext& context, const Tensor& imag
                                          Tensor& resized_images) const {
   if (resized_images.num_elements() == 0) return OkStatus();
   const ImageBatch in(images.shape()), out(resized_images.shape());
-  TRY_ASSIGN(const Tensor floats, AsFloat(context, images));
+  TRY_ASSIGN(const Tensor floats, PixelsAsFloat(context, images));
   if (std::is_same_v<Method, Bilinear> && in.height == out.height && in.width == out.width) {
     std::memcpy(resized_images.mutable_raw(), floats.raw(), floats.bytes());
     return OkStatus();
@@ -213,7 +213,7 @@ Status ResizeFromFloatGrad<Method>::ComputeCpu(CpuContext& context, const Tensor
     TRY_ASSIGN(sums, context.Allocate(DType::kFloat, output.shape()));
   }
   ScatterBack<float, float>(grads, sums, down, across, height, context.parallel());
-  if (output.dtype() != DType::kFloat) FromFloat(context, sums, output);
+  if (output.dtype() != DType::kFloat) PixelsFromFloat(context, sums, output);
   return OkStatus();
 }
 

@@ -176,7 +176,7 @@ Status ScaleAndTranslate::ComputeCpu(CpuContext& context, const Tensor& images, 
   if (resized_images.num_elements() == 0) return OkStatus();
   const ImageBatch in(images.shape()), out(resized_images.shape());
   const SamplingKernel& kernel = *FindSamplingKernel(kernel_type);
-  TRY_ASSIGN(const Tensor floats, AsFloat(context, images));
+  TRY_ASSIGN(const Tensor floats, PixelsAsFloat(context, images));
   const float* s = scale.data<float>();
   const float* t = translation.data<float>();
   const Resampling rows{kernel, antialias, in.height, out.height, s[0], t[0]};
