@@ -92,6 +92,7 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DistortedBox) \
   F(DecodeImage) \
   F(EncodeImage) \
   F(Wav) \
