@@ -69,6 +69,9 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(Ordering) \
+  F(EditDistance) \
+  F(Ragged) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
@@ -110,7 +113,6 @@
   F(SparseReduce) \
   F(Roll) \
   F(Counting) \
-  F(TopK)
   // each line above ends in a backslash
 // clang-format on
 
