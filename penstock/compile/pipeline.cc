@@ -6,7 +6,7 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline", "free", "fold", "simplify", "merge", "fuse", "memory"};
+  return {"inline", "free", "fold", "simplify", "merge", "epilogue", "fuse", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -18,12 +18,14 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     return OkStatus();
   }));
   TRY(run("inline", InlineCalls));
+  TRY(run("reread", RereadReferences));
   TRY(run("infer", InferShapes));
   TRY(run("free", FreeConstants));
   if (options.evaluator)
     TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
   TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
+  TRY(run("epilogue", FuseEpilogues));
   TRY(run("fuse", FuseElementwise));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));

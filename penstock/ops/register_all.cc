@@ -18,6 +18,7 @@
   F(Activation) \
   F(Complex) \
   F(Special) \
+  F(Bessel) \
   F(Select)
 #define PENSTOCK_FAMILIES(F) \
   F(Cast) \
@@ -94,9 +95,21 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DecodeImage) \
+  F(EncodeImage) \
+  F(Wav) \
+  F(Spectrum) \
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(DatasetSources) \
+  F(DatasetTransforms) \
+  F(DatasetMaps) \
+  F(DatasetInterleaves) \
+  F(DatasetBatches) \
+  F(DatasetShuffles) \
+  F(DatasetFiles) \
+  F(Iterators) \
   F(Dilation2D) \
   F(Pool) \
   F(PoolGradients) \
@@ -106,11 +119,16 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   F(TrainingUpdates) \
+  F(FakeQuant) \
+  F(Quantize) \
+  F(QuantizeRoundTrip) \
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
   F(SparseDense) \
   F(SparseReduce) \
+  F(FusedConv) \
+  F(FusedMatMul) \
   F(Roll) \
   F(Counting) \
   // each line above ends in a backslash
