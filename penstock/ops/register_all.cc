@@ -70,6 +70,9 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(Ordering) \
+  F(EditDistance) \
+  F(Ragged) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
