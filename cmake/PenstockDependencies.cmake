@@ -1,10 +1,12 @@
-# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN.
+# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN. Eigen's
+# headers are optional: penstock/kernels/linalg/eigen/ is compiled where they are found.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Protobuf)
 find_package(hwy CONFIG)
 include(PenstockDnnl)
+find_package(Eigen3 3.3 NO_MODULE QUIET)
 if(PENSTOCK_TESTS)
   find_package(GTest)
 endif()
@@ -17,6 +19,13 @@ endforeach()
 if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
   message(FATAL_ERROR "GoogleTest was not found; run tools/install_dependencies "
                       "or configure with -DPENSTOCK_TESTS=OFF")
+endif()
+
+if(TARGET Eigen3::Eigen)
+  message(STATUS "Matrix decompositions: on, Eigen ${EIGEN3_VERSION_STRING}")
+else()
+  message(STATUS "Matrix decompositions: off, Eigen was not found (libeigen3-dev); "
+                 "MatrixInverse, Svd and their like will answer Unimplemented")
 endif()
 
 if(PENSTOCK_CUDA)
