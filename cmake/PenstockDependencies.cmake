@@ -1,11 +1,12 @@
-# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN;
-# LevelDB where it is there.
+# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN; and what it
+# can do more of where other libraries are found.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Protobuf)
 find_package(hwy CONFIG)
 include(PenstockDnnl)
+find_package(Eigen3 3.3 NO_MODULE QUIET)
 if(PENSTOCK_TESTS)
   find_package(GTest)
 endif()
@@ -29,6 +30,7 @@ foreach(part
     "PNG::PNG;PNG images;libpng-dev"
     "GIF::GIF;GIF images;libgif-dev"
     "Penstock::leveldb;Checkpoints;libleveldb-dev libsnappy-dev"
+    "Eigen3::Eigen;Matrix decompositions;libeigen3-dev"
     "Penstock::re2;Regular expressions;libre2-dev"
     "Penstock::icu;Unicode tables;libicu-dev"
     "Penstock::zlib;Compressed files;zlib1g-dev")

@@ -47,6 +47,10 @@
   F(Einsum) \
   F(BandDiag) \
   F(Cross) \
+  F(MatrixSolve) \
+  F(Spectral) \
+  F(Fft) \
+  F(Tridiagonal) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
