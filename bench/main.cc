@@ -60,6 +60,7 @@ int Main(int argc, char** argv) {
   AddFlowCases(cases);
   AddQueueCases(cases);
   AddStateCases(cases);
+  AddArrayCases(cases);
   AddFunctionCases(cases);
   AddRandomCases(cases);
   AddConvCases(cases);

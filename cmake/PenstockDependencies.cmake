@@ -21,6 +21,16 @@ if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
 endif()
 
 # An optional part: checkpoints.
+include(PenstockImages)
+foreach(codec JPEG PNG GIF)
+  if(TARGET ${codec}::${codec})
+    message(STATUS "${codec} images: on, ${codec} ${${codec}_VERSION}${${codec}_VERSION_STRING}")
+  else()
+    string(TOLOWER ${codec} package)
+    message(STATUS "${codec} images: off, the library was not found (Debian and Ubuntu: "
+                   "lib${package}-dev)")
+  endif()
+endforeach()
 include(PenstockLevelDb)
 if(TARGET Penstock::leveldb)
   set(PENSTOCK_LEVELDB_LIBS Penstock::leveldb)

@@ -31,6 +31,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/PenstockConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/PenstockConfig.cmake
               ${PROJECT_BINARY_DIR}/PenstockConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PenstockDnnl.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PenstockImages.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PenstockLevelDb.cmake
         DESTINATION ${cmake_dir})
 
@@ -38,6 +39,12 @@ install(FILES ${PROJECT_BINARY_DIR}/PenstockConfig.cmake
 if(NOT BUILD_SHARED_LIBS)
   set(PENSTOCK_PC_REQUIRES "protobuf libhwy")
   set(PENSTOCK_PC_LIBS "-ldnnl -pthread")
+  foreach(codec JPEG PNG GIF)
+    if(TARGET ${codec}::${codec})
+      string(TOLOWER " -l${codec}" library)
+      string(APPEND PENSTOCK_PC_LIBS ${library})
+    endif()
+  endforeach()
   if(PENSTOCK_LEVELDB_LIBS)
     string(APPEND PENSTOCK_PC_LIBS " -lleveldb -lsnappy")
   endif()

@@ -27,6 +27,9 @@ Status FoldConstants(Graph& graph, const Evaluator& evaluator);
 Status Simplify(Graph& graph);
 // Merges nodes that compute the same.
 Status MergeCommonSubexpressions(Graph& graph);
+// Makes one node of a product or convolution and the bias, sum and activation that follow it, where
+// nobody else reads what passes between them.
+Status FuseEpilogues(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.
 Status FuseElementwise(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.

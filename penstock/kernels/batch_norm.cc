@@ -10,6 +10,7 @@
 //
 #include "hwy/highway.h"
 #include "penstock/kernels/reduce_fold-inl.h"
+#include "penstock/kernels/stream-inl.h"
 
 #ifndef PENSTOCK_KERNELS_BATCH_NORM_ONCE_
 #define PENSTOCK_KERNELS_BATCH_NORM_ONCE_
@@ -153,34 +154,47 @@ void RunGradientSums(const float* dy, const float* x, int64_t runs, int64_t stri
   }
 }
 
-void ApplyRow(const float* __restrict x, int64_t n, const float* __restrict mean,
-              const float* __restrict factor, const float* __restrict offset, float* __restrict y) {
-  for (int64_t i = 0; i < n; ++i) {
-    y[i] = ((x[i] - mean[i]) * factor[i] + offset[i]);
-  }
-}
-void ApplyRun(const float* x, int64_t n, float mean, float factor, float offset, float* y) {
-  for (int64_t i = 0; i < n; ++i) {
-    y[i] = ((x[i] - mean) * factor + offset);
+// Calls body(i, size, to) for pieces of a row of n elements; what it writes to `to` becomes
+// out[i, i + size).
+template <class Body>
+PENSTOCK_SCALAR void ForPieces(int64_t n, float* out, bool streams, const Body& body) {
+  if (!streams) return body(0, n, out);
+  float piece[kNormPiece];
+  for (int64_t i = 0; i < n; i += kNormPiece) {
+    const int64_t size = std::min(kNormPiece, n - i);
+    body(i, size, piece);
+    StreamFloats(piece, size, out + i);
   }
 }
 
-void GradientRow(const float* __restrict dy, const float* __restrict x, int64_t n,
-                 const float* __restrict mean, const float* __restrict factor,
-                 const float* __restrict shift, const float* __restrict slope,
-                 float* __restrict dx) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float pulled = dy[i] - shift[i] - (x[i] - mean[i]) * slope[i];
-    dx[i] = (factor[i] * pulled);
+// One value for all elements of a run, or one for each element of a row.
+struct Same {
+  float value;
+  PENSTOCK_SCALAR float operator[](int64_t) const { return value; }
+};
+using Each = const float* __restrict;
+
+template <class Term>
+struct ApplyTo {
+  Each x;
+  Term mean, factor, offset;
+  PENSTOCK_SCALAR void operator()(int64_t from, int64_t n, float* __restrict to) const {
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = (x[from + i] - mean[from + i]) * factor[from + i] + offset[from + i];
+    }
   }
-}
-void GradientRun(const float* dy, const float* x, int64_t n, float mean, float factor, float shift,
-                 float slope, float* dx) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float pulled = dy[i] - shift - (x[i] - mean) * slope;
-    dx[i] = (factor * pulled);
+};
+
+template <class Term>
+struct GradientTo {
+  Each dy, x;
+  Term mean, factor, shift, slope;
+  PENSTOCK_SCALAR void operator()(int64_t from, int64_t n, float* __restrict to) const {
+    for (int64_t i = from; i < from + n; ++i) {
+      to[i - from] = factor[i] * (dy[i] - shift[i] - (x[i] - mean[i]) * slope[i]);
+    }
   }
-}
+};
 
 // Calls body(segment, first row, rows) for the segments of an array with its channels last.
 template <class Body>
@@ -194,13 +208,22 @@ void ForSegments(const ChannelShape& s, const ParallelFor& each, Body body) {
          }
        });
 }
-// Calls body(row or run of one channel) for each.
-template <class Body>
-void ForRuns(const ChannelShape& s, const ParallelFor& each, Body body) {
+// Calls row(first element) for each row or, with the channels first, run(first element, channel)
+// for each run, and writes what the body that it returns makes of it to `out`.
+template <class Row, class Run>
+void ForRuns(const ChannelShape& s, const ParallelFor& each, float* out, Row row, Run run) {
   const int64_t runs = s.inner == 1 ? s.outer : s.outer * s.channels;
   const int64_t size = s.inner == 1 ? s.channels : s.inner;
+  const bool streams = MayStream(out, runs * size, size);
   each(runs, static_cast<double>(size), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) body(i * size, i % s.channels);
+    for (int64_t i = begin; i < end; ++i) {
+      if (s.inner == 1) {
+        ForPieces(size, out + i * size, streams, row(i * size));
+      } else {
+        ForPieces(size, out + i * size, streams, run(i * size, i % s.channels));
+      }
+    }
+    if (streams) hwy::FlushStream();
   });
 }
 
@@ -240,13 +263,14 @@ void Moments(const ChannelShape& s, const float* x, float* scratch, float* mean,
 
 void Apply(const ChannelShape& s, const float* x, const float* mean, const float* factor,
            const float* offset, float* y, const ParallelFor& each) {
-  ForRuns(s, each, [&](int64_t at, int64_t c) {
-    if (s.inner == 1) {
-      ApplyRow(x + at, s.channels, mean, factor, offset, y + at);
-    } else {
-      ApplyRun(x + at, s.inner, mean[c], factor[c], offset[c], y + at);
-    }
-  });
+  ForRuns(
+      s, each, y,
+      [=](int64_t at) {
+        return ApplyTo<Each>{x + at, mean, factor, offset};
+      },
+      [=](int64_t at, int64_t c) {
+        return ApplyTo<Same>{x + at, {mean[c]}, {factor[c]}, {offset[c]}};
+      });
 }
 
 void GradientSums(const ChannelShape& s, const float* dy, const float* x, const float* mean,
@@ -281,13 +305,12 @@ void GradientSums(const ChannelShape& s, const float* dy, const float* x, const 
 void Gradient(const ChannelShape& s, const float* dy, const float* x, const float* mean,
               const float* factor, const float* shift, const float* slope, float* dx,
               const ParallelFor& each) {
-  ForRuns(s, each, [&](int64_t at, int64_t c) {
-    if (s.inner == 1) {
-      GradientRow(dy + at, x + at, s.channels, mean, factor, shift, slope, dx + at);
-    } else {
-      GradientRun(dy + at, x + at, s.inner, mean[c], factor[c], shift[c], slope[c], dx + at);
-    }
-  });
+  ForRuns(
+      s, each, dx,
+      [=](int64_t at) { return GradientTo<Each>{dy + at, x + at, mean, factor, shift, slope}; },
+      [=](int64_t at, int64_t c) {
+        return GradientTo<Same>{dy + at, x + at, {mean[c]}, {factor[c]}, {shift[c]}, {slope[c]}};
+      });
 }
 
 }  // namespace

@@ -7,20 +7,9 @@
 
 #include "penstock/core/dtype.h"
 #include "penstock/core/parallel.h"
+#include "penstock/kernels/epilogue.h"
 
 namespace penstock::kernels {
-
-// What is done to each sum of a convolution or product before it is stored.
-enum class Activation { kNone, kRelu, kRelu6, kElu, kTanh, kSigmoid, kLeakyRelu };
-struct Epilogue {
-  bool bias = false;    // a vector of a value for each output channel is added
-  bool addend = false;  // then a tensor of the output's shape
-  Activation activation = Activation::kNone;
-  float alpha = 0;  // the slope of kLeakyRelu
-
-  bool none() const { return !bias && !addend && activation == Activation::kNone; }
-  bool operator==(const Epilogue&) const = default;
-};
 
 // Which way a convolution is computed. The gradients are linear maps as the convolution is.
 enum class ConvPass { kForward, kInputGradient, kFilterGradient };

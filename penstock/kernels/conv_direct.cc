@@ -4,7 +4,6 @@
 // The innermost loops run along channels, which lie together. Units of work write disjoint rows of
 // the result and sum in an order of their own, so that the threads do not show.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -200,43 +199,15 @@ int64_t Units(ConvPass pass, const ConvShape& s) {
   return 0;
 }
 
-float Activate(float x, const Epilogue& epilogue) {
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      return x;
-    case Activation::kRelu:
-      return x < 0 ? 0 : x;
-    case Activation::kRelu6:
-      return x < 0 ? 0 : (x > 6 ? 6 : x);
-    case Activation::kElu:
-      return x < 0 ? std::expm1(x) : x;
-    case Activation::kTanh:
-      return std::tanh(x);
-    case Activation::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Activation::kLeakyRelu:
-      return x < 0 ? epilogue.alpha * x : x;
-  }
-  return x;
-}
-
-// Finishes the output row that Forward wrote. An addend that is the output itself was lost by then,
-// so it is not taken here.
-template <class T>
+// Finishes the output row that Forward wrote.
 void Finish(const ConvShape& s, const Epilogue& epilogue, const ConvOperands& operands,
             int64_t row) {
-  if constexpr (std::is_same_v<T, float>) {
-    const int64_t at = row * s.out[2] * s.out_channels;
-    const auto* bias = static_cast<const float*>(operands.bias);
-    const auto* addend = static_cast<const float*>(operands.addend);
-    auto* y = static_cast<float*>(operands.result);
-    for (int64_t i = 0; i < s.out[2] * s.out_channels; ++i) {
-      float value = y[at + i];
-      if (epilogue.bias) value += bias[i % s.out_channels];
-      if (epilogue.addend) value += addend[at + i];
-      y[at + i] = Activate(value, epilogue);
-    }
-  }
+  if (epilogue.none()) return;
+  const int64_t at = row * s.out[2] * s.out_channels;
+  const auto* addend = static_cast<const float*>(operands.addend);
+  ApplyEpilogue(epilogue, s.out[2], s.out_channels, static_cast<float*>(operands.result) + at,
+                s.out_channels, static_cast<const float*>(operands.bias),
+                epilogue.addend ? addend + at : nullptr);
 }
 
 template <class T>
@@ -253,7 +224,7 @@ void RunUnits(const ConvProblem& problem, const ConvOperands& operands, const Pa
            switch (problem.pass) {
              case ConvPass::kForward:
                Forward(s, input, filter, result, unit);
-               if (!problem.epilogue.none()) Finish<T>(s, problem.epilogue, operands, unit);
+               if constexpr (std::is_same_v<T, float>) Finish(s, problem.epilogue, operands, unit);
                break;
              case ConvPass::kInputGradient:
                InputGradient(s, filter, output, result, unit);

@@ -150,10 +150,14 @@ void Scale(T* c, int64_t M, int64_t N, int64_t ldc, double beta) {
 template <class T>
 void BatchedGemm(const GemmBatch& batch, bool transpose_a, bool transpose_b, int64_t M, int64_t N,
                  int64_t K, const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc,
-                 double beta, const ParallelFor& each) {
+                 double beta, const ParallelFor& each, const GemmFinish<T>* finish) {
   if (batch.count <= 0 || M <= 0 || N <= 0) return;
   if (K <= 0) {
-    for (int64_t i = 0; i < batch.count; ++i) Scale(c + i * batch.c_stride, M, N, ldc, beta);
+    for (int64_t i = 0; i < batch.count; ++i) {
+      T* const product = c + i * batch.c_stride;
+      Scale(product, M, N, ldc, beta);
+      if (finish != nullptr) (*finish)(product, 0, M, 0, N);
+    }
     return;
   }
   const GemmProblem<T> first{transpose_a, transpose_b, M, N, K, a, lda, b, ldb, c, ldc, beta};
@@ -168,7 +172,12 @@ void BatchedGemm(const GemmBatch& batch, bool transpose_a, bool transpose_b, int
       problem.a += batch.a_offsets[item];
       problem.b += batch.b_offsets[item];
       problem.c += item * batch.c_stride;
-      candidate.run(grid.Block(problem, i % blocks));
+      const GemmProblem<T> block = grid.Block(problem, i % blocks);
+      candidate.run(block);
+      if (finish != nullptr) {
+        const int64_t at = block.c - problem.c;
+        (*finish)(block.c, at / ldc, block.M, at % ldc, block.N);
+      }
     }
   });
 }
@@ -187,7 +196,7 @@ void Gemm(bool transpose_a, bool transpose_b, int64_t M, int64_t N, int64_t K, c
                         int64_t, T*, int64_t, double, const ParallelFor&);                        \
   template void BatchedGemm<T>(const GemmBatch&, bool, bool, int64_t, int64_t, int64_t, const T*, \
                                int64_t, const T*, int64_t, T*, int64_t, double,                   \
-                               const ParallelFor&);
+                               const ParallelFor&, const GemmFinish<T>*);
 PENSTOCK_GEMM(float)
 PENSTOCK_GEMM(double)
 PENSTOCK_GEMM(half)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "penstock/core/function_ref.h"
 #include "penstock/core/parallel.h"
 
 namespace penstock::kernels {
@@ -29,11 +30,17 @@ struct GemmBatch {
   int64_t c_stride = 0;
 };
 
+// Called with each block of a product as soon as it is computed, while it is in the cache: `block`
+// is its first element, of row `row` and column `column` of C.
+template <class T>
+using GemmFinish =
+    FunctionRef<void(T* block, int64_t row, int64_t rows, int64_t column, int64_t columns)>;
+
 // Gemm for each product of `batch`; threads share the products and, where those are large, their
-// parts.
+// parts. `finish`, if given, sees each block once, those of many products in no order.
 template <class T>
 void BatchedGemm(const GemmBatch& batch, bool transpose_a, bool transpose_b, int64_t M, int64_t N,
                  int64_t K, const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc,
-                 double beta, const ParallelFor& each);
+                 double beta, const ParallelFor& each, const GemmFinish<T>* finish = nullptr);
 
 }  // namespace penstock::kernels

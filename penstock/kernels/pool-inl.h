@@ -15,13 +15,23 @@
 #include "hwy/highway.h"
 #include "penstock/core/dtype.h"
 #include "penstock/kernels/pool.h"
+#include "penstock/kernels/stream-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::HWY_NAMESPACE {
 namespace {
 
-// Channels that are worked on at a time: what is gathered for them stays in the first-level cache.
-constexpr int64_t kPoolChannels = 64;
+// Channels that are worked on at a time. Of floats a whole block is kBlockVectors vectors, which
+// stay in registers.
+constexpr int kBlockVectors = 4;
+constexpr int64_t kPoolChannels = kBlockVectors * HWY_MAX_BYTES / 4;
+
+namespace hn = hwy::HWY_NAMESPACE;
+using FloatTag = hn::ScalableTag<float>;
+using IndexTag = hn::ScalableTag<int32_t>;
+using FloatBlock = hn::Vec<FloatTag>[kBlockVectors];
+using IndexBlock = hn::Vec<IndexTag>[kBlockVectors];
+constexpr int64_t kFloatLanes = HWY_MAX_BYTES / 4;
 
 struct PoolRange {
   int64_t begin;
@@ -97,9 +107,10 @@ void PoolRows(const PoolShape& s, int64_t begin, int64_t end, const Body& body) 
         PoolWalk walk{over_a,    over_b,   over_c,
                       other(b),  other(c), n * places * s.channels + channel,
                       s.channels};
-        body(PoolSpot{(row * own(c) + k) * s.channels + channel, (i * own(b) + j) * own(c) + k,
-                      std::min(kPoolChannels, s.channels - channel)},
-             walk);
+        const PoolSpot spot{(row * own(c) + k) * s.channels + channel,
+                            (i * own(b) + j) * own(c) + k,
+                            std::min(kPoolChannels, s.channels - channel)};
+        body(spot, walk);
       }
     }
   }
@@ -116,7 +127,12 @@ void ForPool(const PoolShape& s, const ParallelFor& each, const Body& body) {
   }
   const double places = static_cast<double>(forward ? c.out : c.in);
   const double cost = places * steps * (2 + static_cast<double>(s.channels) / 4);
-  each(rows, cost, [&](int64_t begin, int64_t end) { PoolRows<forward>(s, begin, end, body); });
+  each(rows, cost, [&](int64_t begin, int64_t end) {
+    PoolRows<forward>(s, begin, end, body);
+    if constexpr (requires { body.streams; }) {
+      if (body.streams) hwy::FlushStream();
+    }
+  });
 }
 
 // What derivatives are summed in; integers wrap.
@@ -129,18 +145,36 @@ template <class T>
 struct MaxBody {
   const T* x;
   T* y;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
+    if constexpr (std::is_same_v<T, float>) {
+      if (n == kPoolChannels) return Whole(at, walk);
+    }
     using A = ComputeType<T>;
     A best[kPoolChannels];
-    std::fill_n(best, at.n, static_cast<A>(std::numeric_limits<T>::lowest()));
+    std::fill_n(best, n, static_cast<A>(std::numeric_limits<T>::lowest()));
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const T* from = x + walk.element();
-      for (int64_t c = 0; c < at.n; ++c) {
+      for (int64_t c = 0; c < n; ++c) {
         const A value = static_cast<A>(from[c]);
         best[c] = best[c] < value ? value : best[c];
       }
     }
-    for (int64_t c = 0; c < at.n; ++c) y[at.element + c] = static_cast<T>(best[c]);
+    for (int64_t c = 0; c < n; ++c) y[at.element + c] = static_cast<T>(best[c]);
+  }
+  PENSTOCK_SCALAR void Whole(const PoolSpot& at, PoolWalk& walk) const {
+    const FloatTag d;
+    FloatBlock best;
+    for (auto& v : best) v = hn::Set(d, std::numeric_limits<float>::lowest());
+    for (bool more = walk.Start(); more; more = walk.Next()) {
+      const float* from = x + walk.element();
+      // The second operand is taken when the first is NaN.
+      for (int k = 0; k < kBlockVectors; ++k) {
+        best[k] = hn::Max(hn::LoadU(d, from + k * kFloatLanes), best[k]);
+      }
+    }
+    for (int k = 0; k < kBlockVectors; ++k)
+      hn::StoreU(best[k], d, y + at.element + k * kFloatLanes);
   }
 };
 
@@ -149,17 +183,21 @@ struct MaxPlaceBody {
   const T* x;
   T* y;
   int32_t* places;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
+    if (!walk.Start()) return;
+    if constexpr (std::is_same_v<T, float>) {
+      if (n == kPoolChannels) return Whole(at, walk);
+    }
     using A = ComputeType<T>;
     A best[kPoolChannels];
     int32_t chosen[kPoolChannels];
-    if (!walk.Start()) return;
-    for (int64_t c = 0; c < at.n; ++c) best[c] = static_cast<A>(x[walk.element() + c]);
-    std::fill_n(chosen, at.n, static_cast<int32_t>(walk.place));
+    for (int64_t c = 0; c < n; ++c) best[c] = static_cast<A>(x[walk.element() + c]);
+    std::fill_n(chosen, n, static_cast<int32_t>(walk.place));
     while (walk.Next()) {
       const T* from = x + walk.element();
       const int32_t place = static_cast<int32_t>(walk.place);
-      for (int64_t c = 0; c < at.n; ++c) {
+      for (int64_t c = 0; c < n; ++c) {
         const A value = static_cast<A>(from[c]);
         const bool better = best[c] < value;
         best[c] = better ? value : best[c];
@@ -167,9 +205,34 @@ struct MaxPlaceBody {
       }
     }
     if (y != nullptr) {
-      for (int64_t c = 0; c < at.n; ++c) y[at.element + c] = static_cast<T>(best[c]);
+      for (int64_t c = 0; c < n; ++c) y[at.element + c] = static_cast<T>(best[c]);
     }
-    std::copy_n(chosen, at.n, places + at.element);
+    std::copy_n(chosen, n, places + at.element);
+  }
+  PENSTOCK_SCALAR void Whole(const PoolSpot& at, PoolWalk& walk) const {
+    const FloatTag d;
+    const IndexTag di;
+    FloatBlock best;
+    IndexBlock chosen;
+    for (int k = 0; k < kBlockVectors; ++k) {
+      best[k] = hn::LoadU(d, x + walk.element() + k * kFloatLanes);
+      chosen[k] = hn::Set(di, static_cast<int32_t>(walk.place));
+    }
+    while (walk.Next()) {
+      const float* from = x + walk.element();
+      const auto place = hn::Set(di, static_cast<int32_t>(walk.place));
+      for (int k = 0; k < kBlockVectors; ++k) {
+        const auto value = hn::LoadU(d, from + k * kFloatLanes);
+        const auto better = hn::Lt(best[k], value);
+        best[k] = hn::IfThenElse(better, value, best[k]);
+        chosen[k] = hn::IfThenElse(hn::RebindMask(di, better), place, chosen[k]);
+      }
+    }
+    for (int k = 0; k < kBlockVectors; ++k) {
+      const int64_t at_vector = at.element + k * kFloatLanes;
+      if (y != nullptr) hn::StoreU(best[k], d, y + at_vector);
+      hn::StoreU(chosen[k], di, places + at_vector);
+    }
   }
 };
 
@@ -177,15 +240,16 @@ template <class T>
 struct MeanBody {
   const T* x;
   T* y;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
     using A = ComputeType<T>;
     A sum[kPoolChannels] = {};
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const T* from = x + walk.element();
-      for (int64_t c = 0; c < at.n; ++c) sum[c] += static_cast<A>(from[c]);
+      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<A>(from[c]);
     }
     const A count = static_cast<A>(walk.a.size() * walk.b.size() * walk.c.size());
-    for (int64_t c = 0; c < at.n; ++c) y[at.element + c] = static_cast<T>(sum[c] / count);
+    for (int64_t c = 0; c < n; ++c) y[at.element + c] = static_cast<T>(sum[c] / count);
   }
 };
 
@@ -194,16 +258,40 @@ struct PlaceGradientBody {
   const int32_t* places;
   const T* dy;
   T* dx;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  bool streams;
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
+    if constexpr (std::is_same_v<T, float>) {
+      if (n == kPoolChannels) return Whole(at, walk);
+    }
     using A = PoolSum<T>;
     A sum[kPoolChannels] = {};
     const int32_t own = static_cast<int32_t>(at.place);
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const int32_t* place = places + walk.element();
       const T* from = dy + walk.element();
-      for (int64_t c = 0; c < at.n; ++c) sum[c] += place[c] == own ? static_cast<A>(from[c]) : A(0);
+      for (int64_t c = 0; c < n; ++c) sum[c] += place[c] == own ? static_cast<A>(from[c]) : A(0);
     }
-    for (int64_t c = 0; c < at.n; ++c) dx[at.element + c] = static_cast<T>(sum[c]);
+    for (int64_t c = 0; c < n; ++c) dx[at.element + c] = static_cast<T>(sum[c]);
+  }
+  PENSTOCK_SCALAR void Whole(const PoolSpot& at, PoolWalk& walk) const {
+    const FloatTag d;
+    const IndexTag di;
+    FloatBlock sum;
+    for (auto& v : sum) v = hn::Zero(d);
+    const auto own = hn::Set(di, static_cast<int32_t>(at.place));
+    for (bool more = walk.Start(); more; more = walk.Next()) {
+      const int64_t from = walk.element();
+      for (int k = 0; k < kBlockVectors; ++k) {
+        const auto place = hn::LoadU(di, places + from + k * kFloatLanes);
+        const auto value = hn::LoadU(d, dy + from + k * kFloatLanes);
+        sum[k] = hn::Add(sum[k], hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(place, own)), value));
+      }
+    }
+    float* to = dx + at.element;
+    for (int k = 0; k < kBlockVectors; ++k, to += kFloatLanes) {
+      streams ? hn::Stream(sum[k], d, to) : hn::StoreU(sum[k], d, to);
+    }
   }
 };
 
@@ -213,18 +301,19 @@ struct EqualGradientBody {
   const T* y;
   const T* dy;
   T* dx;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
     using A = ComputeType<T>;
     A sum[kPoolChannels] = {};
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const T* largest = y + walk.element();
       const T* from = dy + walk.element();
-      for (int64_t c = 0; c < at.n; ++c) {
+      for (int64_t c = 0; c < n; ++c) {
         const bool equal = static_cast<A>(x[at.element + c]) == static_cast<A>(largest[c]);
         sum[c] += equal ? static_cast<A>(from[c]) : A(0);
       }
     }
-    for (int64_t c = 0; c < at.n; ++c) dx[at.element + c] = static_cast<T>(sum[c]);
+    for (int64_t c = 0; c < n; ++c) dx[at.element + c] = static_cast<T>(sum[c]);
   }
 };
 
@@ -233,7 +322,8 @@ struct MeanGradientBody {
   const PoolShape& shape;
   const T* dy;
   T* dx;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
     using A = ComputeType<T>;
     const auto& [a, b, c] = shape.axes;
     A sum[kPoolChannels] = {};
@@ -241,9 +331,9 @@ struct MeanGradientBody {
       const T* from = dy + walk.element();
       const A share = A(1) / static_cast<A>(Covered(a, walk.i).size() * Covered(b, walk.j).size() *
                                             Covered(c, walk.k).size());
-      for (int64_t m = 0; m < at.n; ++m) sum[m] += static_cast<A>(from[m]) * share;
+      for (int64_t m = 0; m < n; ++m) sum[m] += static_cast<A>(from[m]) * share;
     }
-    for (int64_t m = 0; m < at.n; ++m) dx[at.element + m] = static_cast<T>(sum[m]);
+    for (int64_t m = 0; m < n; ++m) dx[at.element + m] = static_cast<T>(sum[m]);
   }
 };
 
@@ -253,12 +343,13 @@ struct PickBody {
   const T* y;
   const T* dx;
   T* dy;
-  void operator()(const PoolSpot& at, PoolWalk& walk) const {
+  PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
+    const int64_t n = at.n;
     bool found[kPoolChannels] = {};
-    std::fill_n(dy + at.element, at.n, T(0));
+    std::fill_n(dy + at.element, n, T(0));
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const T* from = x + walk.element();
-      for (int64_t c = 0; c < at.n; ++c) {
+      for (int64_t c = 0; c < n; ++c) {
         if (found[c] || !(from[c] == y[at.element + c])) continue;
         found[c] = true;
         dy[at.element + c] = dx[walk.element() + c];
@@ -283,9 +374,27 @@ struct PoolOf {
   static void Mean(const PoolShape& s, const void* x, void* y, const ParallelFor& each) {
     ForPool<true>(s, each, MeanBody<T>{In(x), Out(y)});
   }
-  static void PlaceGradient(const PoolShape& s, const int32_t* places, const void* dy, void* dx,
-                            const ParallelFor& each) {
-    ForPool<false>(s, each, PlaceGradientBody<T>{places, In(dy), Out(dx)});
+  static void MaxGradient(const PoolShape& s, const void* x, const void* dy, int32_t* places,
+                          void* dx, const ParallelFor& each) {
+    const int64_t elements = s.batch * s.places_in() * s.channels;
+    const bool streams = std::is_same_v<T, float> && MayStream(dx, elements, s.channels);
+    const MaxPlaceBody<T> choose{In(x), nullptr, places};
+    const PlaceGradientBody<T> spread{places, In(dy), Out(dx), streams};
+    if (s.batch < 2 * each.threads()) {
+      ForPool<true>(s, each, choose);
+      ForPool<false>(s, each, spread);
+      return;
+    }
+    // Image by image, so that what was chosen is still in the cache.
+    const auto& [a, b, c] = s.axes;
+    const int64_t rows_in = a.in * b.in, rows_out = a.out * b.out;
+    each(s.batch, static_cast<double>(elements / s.batch) * 4, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        PoolRows<true>(s, n * rows_out, (n + 1) * rows_out, choose);
+        PoolRows<false>(s, n * rows_in, (n + 1) * rows_in, spread);
+      }
+      if (streams) hwy::FlushStream();
+    });
   }
   static void EqualGradient(const PoolShape& s, const void* x, const void* y, const void* dy,
                             void* dx, const ParallelFor& each) {
@@ -306,7 +415,7 @@ PoolKernels MakePool() {
   PoolKernels kernels{};
   kernels.max = &P::Max;
   kernels.max_place = &P::MaxPlace;
-  kernels.place_gradient = &P::PlaceGradient;
+  kernels.max_gradient = &P::MaxGradient;
   kernels.pick = &P::Pick;
   if constexpr (!std::is_integral_v<T>) {
     kernels.mean = &P::Mean;

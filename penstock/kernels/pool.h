@@ -42,9 +42,10 @@ struct PoolKernels {
                     const ParallelFor& each);
   // The mean of what each window covers.
   void (*mean)(const PoolShape& shape, const void* x, void* y, const ParallelFor& each);
-  // dx: each dy goes to the place its window chose.
-  void (*place_gradient)(const PoolShape& shape, const int32_t* places, const void* dy, void* dx,
-                         const ParallelFor& each);
+  // dx: each dy goes to the first largest of its window, as max_place has it. `places` is room for
+  // one of each output.
+  void (*max_gradient)(const PoolShape& shape, const void* x, const void* dy, int32_t* places,
+                       void* dx, const ParallelFor& each);
   // dx: each dy goes to all places of its window that hold y.
   void (*equal_gradient)(const PoolShape& shape, const void* x, const void* y, const void* dy,
                          void* dx, const ParallelFor& each);

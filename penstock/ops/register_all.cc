@@ -18,6 +18,7 @@
   F(Activation) \
   F(Complex) \
   F(Special) \
+  F(Bessel) \
   F(Select)
 #define PENSTOCK_FAMILIES(F) \
   F(Cast) \
@@ -91,6 +92,10 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DecodeImage) \
+  F(EncodeImage) \
+  F(Wav) \
+  F(Spectrum) \
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
@@ -113,11 +118,18 @@
   F(BatchNorm) \
   F(BatchNormGrad) \
   F(TrainingUpdates) \
+  F(FakeQuant) \
+  F(Quantize) \
+  F(QuantizeRoundTrip) \
   F(SparseLayout) \
   F(EmptyRows) \
   F(SparseUnion) \
   F(SparseDense) \
   F(SparseReduce) \
+  F(FusedConv) \
+  F(FusedMatMul) \
+  F(Roll) \
+  F(Counting) \
   // each line above ends in a backslash
 // clang-format on
 

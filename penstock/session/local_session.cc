@@ -315,7 +315,7 @@ Result<PartialRunHandle> LocalSession::PartialRunSetup(const CallableSpec& spec)
   // A node that was fused with others would wait for feeds that its own value does not need.
   functions_.Refresh();
   CompileOptions options = MakeCompileOptions();
-  options.disabled_passes.push_back("fuse");
+  options.disabled_passes.insert(options.disabled_passes.end(), {"epilogue", "fuse"});
   TRY_ASSIGN(std::unique_ptr<Plan> plan,
              MakePlan(partial.graph, {{}, {}, partial.targets}, options));
   partial.graph = Graph(graph_.registry());  // the plan has what it needs

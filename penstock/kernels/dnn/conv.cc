@@ -66,46 +66,11 @@ struct Description {
   Dims src, dst, filter, filter_strides, strides, dilates, before, after;
 };
 
-dnnl::post_ops PostOps(const Epilogue& epilogue) {
-  dnnl::post_ops ops;
-  if (epilogue.addend) ops.append_sum();
-  auto append = [&](dnnl::algorithm algorithm, float alpha, float beta) {
-#if DNNL_VERSION_MAJOR >= 3
-    ops.append_eltwise(algorithm, alpha, beta);
-#else
-    ops.append_eltwise(1, algorithm, alpha, beta);
-#endif
-  };
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      append(dnnl::algorithm::eltwise_relu, 0, 0);
-      break;
-    case Activation::kRelu6:
-      append(dnnl::algorithm::eltwise_clip, 0, 6);
-      break;
-    case Activation::kElu:
-      append(dnnl::algorithm::eltwise_elu, 1, 0);
-      break;
-    case Activation::kTanh:
-      append(dnnl::algorithm::eltwise_tanh, 0, 0);
-      break;
-    case Activation::kSigmoid:
-      append(dnnl::algorithm::eltwise_logistic, 0, 0);
-      break;
-    case Activation::kLeakyRelu:
-      append(dnnl::algorithm::eltwise_relu, epilogue.alpha, 0);
-      break;
-  }
-  return ops;
-}
-
 // A primitive for parts of one shape, and what it wants of memory.
 struct Compiled {
   ConvShape shape;
   dnnl::primitive primitive;
-  memory::desc src, dst, filter, bias;
+  memory::desc src, dst, filter;
   memory::desc scratchpad;
 };
 
@@ -121,16 +86,15 @@ Compiled Finish(const ConvShape& shape, const Desc& desc, dnnl::primitive primit
 
 dnnl::convolution_forward::primitive_desc ForwardDesc(const Description& d,
                                                       const memory::desc& filter,
-                                                      const memory::desc& bias,
                                                       const dnnl::primitive_attr& attr,
                                                       dnnl::prop_kind kind) {
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 #if DNNL_VERSION_MAJOR >= 3
-  return {OneDnnEngine(),  kind,      kDirect,   d.Images(d.src), filter,  bias,
-          d.Images(d.dst), d.strides, d.dilates, d.before,        d.after, attr};
+  return {OneDnnEngine(), kind,      kDirect,  d.Images(d.src), filter, d.Images(d.dst),
+          d.strides,      d.dilates, d.before, d.after,         attr};
 #else
-  return {{kind, kDirect, d.Images(d.src), filter, bias, d.Images(d.dst), d.strides, d.dilates,
-           d.before, d.after},
+  return {{kind, kDirect, d.Images(d.src), filter, d.Images(d.dst), d.strides, d.dilates, d.before,
+           d.after},
           attr,
           OneDnnEngine()};
 #endif
@@ -140,15 +104,10 @@ dnnl::convolution_forward::primitive_desc ForwardDesc(const Description& d,
 Compiled Compile(const ConvProblem& problem, const ConvShape& shape, const memory::desc& filter,
                  const char** why) {
   const Description d(shape);
-  dnnl::primitive_attr attr = CallersScratch();
-  memory::desc bias;
-  if (problem.epilogue.bias) {
-    bias = memory::desc({shape.out_channels}, memory::data_type::f32, memory::format_tag::x);
-  }
-  if (!problem.epilogue.none()) attr.set_post_ops(PostOps(problem.epilogue));
+  const dnnl::primitive_attr attr = CallersScratch();
   const bool forward = problem.pass == ConvPass::kForward;
   const auto forward_desc =
-      ForwardDesc(d, filter, bias, attr,
+      ForwardDesc(d, filter, attr,
                   forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training);
   auto check = [&](const auto& desc) {
     if (std::string_view(desc.impl_info_str()).substr(0, 3) == "ref") {
@@ -191,7 +150,6 @@ Compiled Compile(const ConvProblem& problem, const ConvShape& shape, const memor
   }
   compiled.src = d.Images(d.src);
   compiled.dst = d.Images(d.dst);
-  compiled.bias = bias;
   return compiled;
 }
 
@@ -326,18 +284,11 @@ class OneDnnConvolution final : public Convolution {
     dnnl::stream stream(OneDnnEngine());
     std::unordered_map<int, memory> args{{DNNL_ARG_SCRATCHPAD, At(c.scratchpad, scratchpad)}};
     switch (pass_) {
-      case ConvPass::kForward: {
-        float* result = static_cast<float*>(operands.result) + part.output_offset;
+      case ConvPass::kForward:
         args.emplace(DNNL_ARG_SRC, At(c.src, images(operands.input, part.input_offset)));
         args.emplace(DNNL_ARG_WEIGHTS, At(c.filter, filter));
-        args.emplace(DNNL_ARG_DST, At(c.dst, result));
-        if (epilogue_.bias) args.emplace(DNNL_ARG_BIAS, At(c.bias, operands.bias));
-        if (epilogue_.addend) {
-          // oneDNN adds to what is there already.
-          std::memcpy(result, images(operands.addend, part.output_offset), c.dst.get_size());
-        }
+        args.emplace(DNNL_ARG_DST, At(c.dst, images(operands.result, part.output_offset)));
         break;
-      }
       case ConvPass::kInputGradient:
         args.emplace(DNNL_ARG_DIFF_SRC, At(c.src, images(operands.result, part.input_offset)));
         args.emplace(DNNL_ARG_WEIGHTS, At(c.filter, filter));
@@ -350,6 +301,18 @@ class OneDnnConvolution final : public Convolution {
         break;
     }
     c.primitive.execute(stream, args);
+    if (!epilogue_.none()) FinishPart(part, operands);
+  }
+
+  // Our own epilogue, while the part is in the cache: it gives the bits of the separate ops, and
+  // keeps a NaN where the library's activations do not.
+  void FinishPart(const ConvPart& part, const ConvOperands& operands) const {
+    const int64_t channels = part.shape.out_channels, at = part.output_offset;
+    const auto* addend = static_cast<const float*>(operands.addend);
+    ApplyEpilogue(epilogue_, part.shape.output_size() / channels, channels,
+                  static_cast<float*>(operands.result) + at, channels,
+                  static_cast<const float*>(operands.bias),
+                  epilogue_.addend ? addend + at : nullptr);
   }
 
   // Adds the gradients of the parts to that of the first, in their order, and writes it plainly.

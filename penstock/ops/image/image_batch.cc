@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "penstock/kernels/cast.h"
 
 namespace penstock::ops {
 
@@ -50,20 +49,6 @@ Expr SizeOfImages(const Expr& images) {
   }
   return Op("Slice", Op("Shape", images), scope.Constant(Tensor::FromValues<int32_t>({1}, {1})),
             scope.Constant(Tensor::FromValues<int32_t>({1}, {2})));
-}
-
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& tensor) {
-  if (tensor.dtype() == DType::kFloat) return tensor;
-  const kernels::CastFn cast = kernels::LookupCast(tensor.dtype(), DType::kFloat);
-  if (!cast) return Unimplemented("{} is no type of number", tensor.dtype());
-  TRY_ASSIGN(Tensor floats, context.Allocate(DType::kFloat, tensor.shape()));
-  cast(tensor.raw(), floats.mutable_raw(), tensor.num_elements(), context.parallel());
-  return floats;
-}
-
-void FromFloat(CpuContext& context, const Tensor& from, Tensor& to) {
-  kernels::LookupCast(DType::kFloat, to.dtype())(from.raw(), to.mutable_raw(), to.num_elements(),
-                                                 context.parallel());
 }
 
 }  // namespace penstock::ops

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "penstock/ops/op_kernel.h"
+#include "penstock/ops/float_copy.h"
 
 // What the ops on batches of images share. A batch is [B batch, H height, W width, C channels].
 
@@ -32,10 +32,5 @@ Result<Shape> WithSize(const Shape& images, std::array<int64_t, 2> size);
 Result<Shape> BatchLike(const Shape& batch_and_channels, const Shape& height_and_width);
 // [height, width] of a batch, as a node.
 Expr SizeOfImages(const Expr& images);
-
-// The numbers as float: the tensor itself, or a converted copy.
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& tensor);
-// Writes `from`, of float, into `to` of any type of number.
-void FromFloat(CpuContext& context, const Tensor& from, Tensor& to);
 
 }  // namespace penstock::ops

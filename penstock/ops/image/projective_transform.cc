@@ -190,7 +190,7 @@ Status Transform(CpuContext& context, const Tensor& images, const Tensor& transf
   const FillMode mode = in.height == 0 || in.width == 0 ? &Constant : FindFillMode(fill_mode);
   const Projection projection(in, transforms, mode);
   TRY_ASSIGN(Tensor typed_fill, context.Allocate(images.dtype(), Shape()));
-  FromFloat(context, fill, typed_fill);
+  StoreFloats(context, fill, typed_fill);
   if (interpolation == "NEAREST") {
     ReadNearest(context, images, projection, typed_fill, out);
     return OkStatus();
@@ -202,7 +202,7 @@ Status Transform(CpuContext& context, const Tensor& images, const Tensor& transf
     TRY_ASSIGN(result, context.Allocate(DType::kFloat, out.shape()));
   }
   ReadBilinear(context, floats, projection, float_fill.scalar<float>(), result);
-  if (out.dtype() != DType::kFloat) FromFloat(context, result, out);
+  if (out.dtype() != DType::kFloat) StoreFloats(context, result, out);
   return OkStatus();
 }
 

@@ -213,7 +213,7 @@ Status ResizeFromFloatGrad<Method>::ComputeCpu(CpuContext& context, const Tensor
     TRY_ASSIGN(sums, context.Allocate(DType::kFloat, output.shape()));
   }
   ScatterBack<float, float>(grads, sums, down, across, height, context.parallel());
-  if (output.dtype() != DType::kFloat) FromFloat(context, sums, output);
+  if (output.dtype() != DType::kFloat) StoreFloats(context, sums, output);
   return OkStatus();
 }
 

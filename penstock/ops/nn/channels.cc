@@ -1,7 +1,5 @@
 #include "penstock/ops/nn/channels.h"
 
-#include "penstock/kernels/cast.h"
-
 namespace penstock::ops {
 
 Result<Shape> ChannelFormat::Merge(const Shape& x, std::string_view what,
@@ -30,19 +28,6 @@ kernels::ChannelShape ChannelFormat::Layout(const Shape& x) const {
     extent *= x.dim(i);
   }
   return layout;
-}
-
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& x) {
-  if (x.dtype() == DType::kFloat) return x;
-  TRY_ASSIGN(Tensor wide, context.Allocate(DType::kFloat, x.shape()));
-  kernels::LookupCast(x.dtype(), DType::kFloat)(x.raw(), wide.mutable_raw(), x.num_elements(),
-                                                context.parallel());
-  return wide;
-}
-
-void StoreFloats(CpuContext& context, const Tensor& from, Tensor& to) {
-  kernels::LookupCast(DType::kFloat, to.dtype())(from.raw(), to.mutable_raw(), to.num_elements(),
-                                                 context.parallel());
 }
 
 }  // namespace penstock::ops

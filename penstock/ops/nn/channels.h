@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "penstock/kernels/batch_norm.h"
-#include "penstock/ops/op_kernel.h"
+#include "penstock/ops/float_copy.h"
 
 // Arrays with a batch, two or three axes and channels, in the order that a data_format names, and
 // vectors with an entry for each channel.
@@ -25,10 +25,5 @@ struct ChannelFormat {
   // REQUIRES: of that rank, fully known.
   kernels::ChannelShape Layout(const Shape& x) const;
 };
-
-// `x` as float: itself, or converted.
-Result<Tensor> AsFloat(CpuContext& context, const Tensor& x);
-// Converts `from` to the type of `to`, which has as many elements.
-void StoreFloats(CpuContext& context, const Tensor& from, Tensor& to);
 
 }  // namespace penstock::ops

@@ -45,6 +45,17 @@ Result<Tensor> Prepared(CpuContext& context, const Tensor* tensor, bool channels
   return ready;
 }
 
+// A forward pass, or another without an epilogue, whose sums are all empty.
+void ComputeEmptySums(CpuContext& context, const kernels::Epilogue& epilogue,
+                      const kernels::ConvOperands& operands, Tensor& result) {
+  ZeroElements(result, context.parallel());
+  if (epilogue.none()) return;
+  const int64_t channels = result.shape().dim(result.shape().rank() - 1);
+  kernels::ApplyEpilogue(
+      epilogue, result.num_elements() / channels, channels, result.mutable_data<float>(), channels,
+      static_cast<const float*>(operands.bias), static_cast<const float*>(operands.addend));
+}
+
 }  // namespace
 
 Result<Tensor> ChannelsLast(CpuContext& context, const Tensor& x) {
@@ -80,23 +91,36 @@ Status RunConvolution(CpuContext& context, const kernels::Convolution& plan,
   return OkStatus();
 }
 
+Result<Tensor> PackedFilter::Get(const std::shared_ptr<const kernels::Convolution>& plan,
+                                 const Tensor& filter) {
+  const int64_t bytes = plan->packed_filter_bytes();
+  if (bytes == 0 || !filter.MayBeKept()) return Tensor();
+  MutexLock lock(mu_);
+  if (plan_ == plan && filter_.raw() == filter.raw()) return packed_;
+  // It outlives the step, and may outlive the device: it lies where the graph's constants lie.
+  TRY_ASSIGN(Tensor packed, Tensor::Make(HostAllocator(), DType::kUint8, Shape{bytes}));
+  if (!plan->PackFilter(filter.raw(), packed.mutable_raw())) {
+    return Internal("the convolution library could not convert the filter");
+  }
+  plan_ = plan;
+  filter_ = filter;
+  packed_ = std::move(packed);
+  return packed_;
+}
+
 Status ComputeConv(CpuContext& context, const ConvRules& rules, ConvPass pass,
-                   const ConvTensors& tensors, Tensor& result) {
+                   const ConvTensors& tensors, Tensor& result, const ConvFinish& finish) {
   if (result.num_elements() == 0) return OkStatus();
   auto shape_of = [&](const Tensor* tensor) -> const Shape& {
     return tensor == nullptr ? result.shape() : tensor->shape();
   };
   TRY_ASSIGN(const ConvGeometry geometry,
              ResolveConv(rules, shape_of(tensors.input), shape_of(tensors.filter)));
-  if (geometry.shape.input_size() == 0 || geometry.shape.output_size() == 0 ||
-      geometry.shape.filter_size() == 0) {
-    ZeroElements(result, context.parallel());  // sums of nothing
-    return OkStatus();
-  }
   const bool first = rules.channels_first();
   TRY_ASSIGN(const Tensor input, Prepared(context, tensors.input, first));
   TRY_ASSIGN(const Tensor filter, Prepared(context, tensors.filter, false));
   TRY_ASSIGN(const Tensor output, Prepared(context, tensors.output, first));
+  TRY_ASSIGN(const Tensor addend, Prepared(context, finish.addend, first));
 
   // The result is computed in place where it has the form of the kernels.
   const bool turned = first && pass != ConvPass::kFilterGradient;
@@ -111,7 +135,20 @@ Status ComputeConv(CpuContext& context, const ConvRules& rules, ConvPass pass,
   operands.filter = filter.raw();
   operands.output = output.raw();
   operands.result = computed.mutable_raw();
-  TRY(RunConvolution(context, *kernels::PlanConvolution(pass, dtype, geometry.shape), operands));
+  operands.bias = finish.bias == nullptr ? nullptr : finish.bias->raw();
+  operands.addend = addend.raw();
+  if (geometry.shape.input_size() == 0 || geometry.shape.output_size() == 0 ||
+      geometry.shape.filter_size() == 0) {
+    ComputeEmptySums(context, finish.epilogue, operands, computed);
+  } else {
+    const auto plan = kernels::PlanConvolution(pass, dtype, geometry.shape, finish.epilogue);
+    Tensor packed;
+    if (finish.packed != nullptr) {
+      TRY_ASSIGN(packed, finish.packed->Get(plan, filter));
+    }
+    operands.packed_filter = packed.raw();
+    TRY(RunConvolution(context, *plan, operands));
+  }
   if (dtype != result.dtype()) {
     Tensor narrow = result;
     if (turned) {

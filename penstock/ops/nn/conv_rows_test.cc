@@ -1,5 +1,7 @@
 #include "penstock/ops/nn/conv.h"
+#include "penstock/ops/nn/conv_fused.h"
 #include "penstock/ops/nn/dilation2d.h"
+#include "penstock/ops/nn/fused_matmul.h"
 #include "penstock/ops/testing/rows.h"
 
 namespace penstock::rows {
@@ -157,6 +159,63 @@ const OpRows kConv3DRows{
         .Inputs(Vector<int64_t>({1, 2, 3, 2, 1}), Uniform({2, 2, 1, 1, 2}),
                 Uniform({1, 2, 3, 2, 2}))
         .Gradient(),
+};
+
+FusedConv2D Fused(std::vector<std::string> ops, std::string format = "NHWC") {
+  FusedConv2D op{{.strides = kOnes, .padding = "SAME", .data_format = std::move(format)}};
+  op.fused_ops = std::move(ops);
+  return op;
+}
+
+const OpRows kFusedRows{
+    Row(Fused({"BiasAdd", "Add", "Relu"}))
+        .Inputs(Values<float>({1, 1, 2, 1}, {1, -2}), Values<float>({1, 1, 1, 2}, {3, 4}),
+                Values<float>({2}, {10, 1}), Values<float>({1, 1, 2, 2}, {1, 2, 3, 4}))
+        .Attr("num_args", 2)
+        .Expect(Values<float>({1, 1, 2, 2}, {14, 7, 7, 0})),
+    Row(Fused({"Add", "Relu6"}, "NCHW"))
+        .Inputs(Values<float>({1, 1, 1, 2}, {1, -2}), Values<float>({1, 1, 1, 2}, {3, 4}),
+                Values<float>({1, 2, 1, 2}, {1, 20, 3, 4}))
+        .Attr("num_args", 1)
+        .Expect(Values<float>({1, 2, 1, 2}, {4, 6, 6, 0})),
+    Row(Fused({"BiasAdd", "Tanh"}))
+        .Inputs(Uniform({2, 9, 9, 8}), Uniform({3, 3, 8, 16}), Uniform({16}))
+        .Attr("num_args", 1)
+        .Named("larger"),
+    Row(Fused({"BiasAdd"}))
+        .Inputs(Empty({1, 1, 2, 0}), Empty({1, 1, 0, 2}), Values<float>({2}, {5, 6}))
+        .Attr("num_args", 1)
+        .Expect(Values<float>({1, 1, 2, 2}, {5, 6, 5, 6}))
+        .Named("nothing_to_sum"),
+    Row(Fused({"Relu", "BiasAdd"}))
+        .Inputs(Uniform({1, 2, 2, 1}), Uniform({1, 1, 1, 2}), Uniform({2}))
+        .Attr("num_args", 1)
+        .Fails(Code::kInvalidArgument, "BiasAdd"),
+    Row(Fused({"BiasAdd"}))
+        .Inputs(Uniform({1, 2, 2, 1}), Uniform({1, 1, 1, 2}), Uniform({3}))
+        .Attr("num_args", 1)
+        .Fails(Code::kInvalidArgument, "2 channels"),
+    Row(FusedMatMul{.fused_ops = {"BiasAdd", "Add", "LeakyRelu"}, .leakyrelu_alpha = 0.5f})
+        .Inputs(Values<float>({2, 1}, {1, -2}), Values<float>({1, 2}, {3, 4}),
+                Values<float>({2}, {10, 1}), Values<float>({2, 2}, {1, 2, 3, 4}))
+        .Attr("num_args", 2)
+        .Expect(Values<float>({2, 2}, {14, 7, 7, -1.5})),
+    Row(FusedMatMul{.fused_ops = {"BiasAdd", "Sigmoid"}})
+        .Inputs(Uniform({200, 90}), Uniform({90, 700}), Uniform({700}))
+        .Attr("num_args", 1)
+        .Named("larger"),
+    Row(FusedMatMul{.fused_ops = {"BiasAdd"}})
+        .Inputs(Empty({1, 0}), Empty({0, 2}), Values<float>({2}, {5, 6}))
+        .Attr("num_args", 1)
+        .Expect(Values<float>({1, 2}, {5, 6})),
+    Row(FusedMatMul{.fused_ops = {"Softmax"}})
+        .Inputs(Uniform({1, 2}), Uniform({2, 2}))
+        .Attr("num_args", 0)
+        .Fails(Code::kInvalidArgument, "Softmax"),
+    Row(FusedMatMul{.fused_ops = {"Add"}})
+        .Inputs(Uniform({1, 2}), Uniform({2, 2}), Uniform({2, 2}))
+        .Attr("num_args", 1)
+        .Fails(Code::kInvalidArgument, "[1,2], got [2,2]"),
 };
 
 const OpRows kDilation2DRows{

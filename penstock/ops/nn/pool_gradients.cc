@@ -36,9 +36,8 @@ Status SpreadToFirst(CpuContext& context, const PoolWindow& window, const Tensor
   TRY_ASSIGN(const kernels::PoolShape layout, window.Layout(input.shape()));
   const kernels::PoolKernels kernels = kernels::PoolKernelsOf(input.dtype());
   TRY_ASSIGN(Tensor places, context.Allocate(DType::kInt32, grad.shape()));
-  int32_t* chosen = places.mutable_data<int32_t>();
-  kernels.max_place(layout, input.raw(), nullptr, chosen, context.parallel());
-  kernels.place_gradient(layout, chosen, grad.raw(), output.mutable_raw(), context.parallel());
+  kernels.max_gradient(layout, input.raw(), grad.raw(), places.mutable_data<int32_t>(),
+                       output.mutable_raw(), context.parallel());
   return OkStatus();
 }
 
