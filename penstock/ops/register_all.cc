@@ -107,6 +107,8 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(TableTextFile) \
+  F(Readers) \
   F(DatasetSources) \
   F(DatasetTransforms) \
   F(DatasetMaps) \
