@@ -75,7 +75,11 @@
   F(Lrn) \
   F(InTopK) \
   F(BatchNorm) \
-  F(BatchNormGrad)
+  F(BatchNormGrad) \
+  F(Lstm) \
+  F(Gru) \
+  F(CtcLoss) \
+  F(CtcDecoder)
 // clang-format on
 
 namespace penstock::ops {
