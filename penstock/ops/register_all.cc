@@ -153,6 +153,10 @@
   F(Csv) \
   F(Summaries) \
   // each line above ends in a backslash
+  F(Lstm) \
+  F(Gru) \
+  F(CtcLoss) \
+  F(CtcDecoder)
 // clang-format on
 
 namespace penstock::ops {
