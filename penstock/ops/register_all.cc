@@ -152,11 +152,11 @@
   F(Serialize) \
   F(Csv) \
   F(Summaries) \
-  // each line above ends in a backslash
   F(Lstm) \
   F(Gru) \
   F(CtcLoss) \
-  F(CtcDecoder)
+  F(CtcDecoder) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {
