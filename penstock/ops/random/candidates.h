@@ -118,12 +118,12 @@ struct FixedUnigramCandidateSampler {
   int64_t num_sampled = 1;
   bool unique = false;
   int64_t range_max = 1;
-  std::string vocab_file;
+  std::string vocab_file = "";
   float distortion = 1;
   int64_t num_reserved_ids = 0;
   int64_t num_shards = 1;
   int64_t shard = 0;
-  std::vector<float> unigrams;
+  std::vector<float> unigrams = {};
   int64_t seed = 0;
   int64_t seed2 = 0;
   using Sig = CandidateSignature;
