@@ -136,7 +136,7 @@ struct FixedUnigramCandidateSampler {
                                      Field{"distortion", &Self::distortion},
                                      Field{"num_reserved_ids", &Self::num_reserved_ids},
                                      Field{"num_shards", &Self::num_shards}.Min(1),
-                                     Field{"shard", &Self::shard},
+                                     Field{"shard", &Self::shard}.Min(0),
                                      Field{"unigrams", &Self::unigrams},
                                      Field{"seed", &Self::seed},
                                      Field{"seed2", &Self::seed2}};
