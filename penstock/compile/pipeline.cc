@@ -18,6 +18,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     return OkStatus();
   }));
   TRY(run("inline", InlineCalls));
+  TRY(run("reread", RereadReferences));
   TRY(run("infer", InferShapes));
   TRY(run("free", FreeConstants));
   if (options.evaluator)
