@@ -79,7 +79,10 @@
   F(Examples) \
   F(Serialize) \
   F(Csv) \
-  F(Summaries)
+  F(Summaries) \
+  F(Files) \
+  F(Readers) \
+  F(TableFiles)
 // clang-format on
 
 namespace penstock::ops {

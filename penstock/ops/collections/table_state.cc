@@ -226,7 +226,7 @@ Status LookupTable::Remove(const Tensor& keys) {
 }
 
 Status LookupTable::Import(KernelContext& context, const Tensor& keys, const Tensor& values) {
-  TRY(CheckMutable("ImportValues"));
+  if (spec_.kind == TableKind::kHash) return Initialize(context, keys, values);
   TRY_ASSIGN(const int64_t count, CheckEntries(keys, values));
   TableRows rows = NoRows();
   TRY(InsertInto(context, rows, keys, values, count));
