@@ -156,6 +156,8 @@
   F(Gru) \
   F(CtcLoss) \
   F(CtcDecoder) \
+  F(Files) \
+  F(TableFiles) \
   // each line above ends in a backslash
 // clang-format on
 
