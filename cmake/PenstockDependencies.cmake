@@ -22,9 +22,9 @@ endif()
 
 # An optional part: checkpoints.
 include(PenstockImages)
-foreach(codec JPEG PNG GIF)
+foreach(codec ${PENSTOCK_IMAGE_CODECS})
   if(TARGET ${codec}::${codec})
-    message(STATUS "${codec} images: on, ${codec} ${${codec}_VERSION}${${codec}_VERSION_STRING}")
+    message(STATUS "${codec} images: on")
   else()
     string(TOLOWER ${codec} package)
     message(STATUS "${codec} images: off, the library was not found (Debian and Ubuntu: "
