@@ -18,6 +18,8 @@ Status ReadReferencesLate(Graph& graph);
 // Puts the bodies of small functions, and of those called once, in the place of their calls. A body
 // that says "_noinline" stays out, as does one that would lose its meaning.
 Status InlineCalls(Graph& graph);
+// Lets those read a reference variable anew who come after an update of it.
+Status RereadReferences(Graph& graph);
 // Runs every shape rule again: feeds and folding may have made shapes more specific.
 Status InferShapes(Graph& graph);
 // Lets constants in branches and loops wait for nothing where their readers wait anyway.

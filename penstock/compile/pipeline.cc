@@ -19,6 +19,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   }));
   TRY(run("reads", ReadReferencesLate));
   TRY(run("inline", InlineCalls));
+  TRY(run("reread", RereadReferences));
   TRY(run("infer", InferShapes));
   TRY(run("free", FreeConstants));
   if (options.evaluator)

@@ -86,7 +86,7 @@ void TopOfRow(const T* row, int64_t columns, int64_t k, bool sorted, std::vector
     std::sort(best.begin(), best.begin() + k, before);
     return;
   }
-  // A heap of the best so far, the last of them on top, and one place to put a new one in.
+  // A heap of the best so far, the last of them on top; one place is for the heap's making alone.
   std::iota(best.begin(), best.end(), 0);
   std::make_heap(best.begin(), best.end(), before);
   std::pop_heap(best.begin(), best.end(), before);
@@ -94,8 +94,9 @@ void TopOfRow(const T* row, int64_t columns, int64_t k, bool sorted, std::vector
     c += FirstAbove(row + c, columns - c, row[best.front()]);
     if (c == columns) break;
     if (!before(c, best.front())) continue;
-    best.back() = c;
-    std::pop_heap(best.begin(), best.end(), before);
+    std::pop_heap(best.begin(), best.begin() + k, before);
+    best[k - 1] = c;
+    std::push_heap(best.begin(), best.begin() + k, before);
   }
   if (sorted) std::sort(best.begin(), best.begin() + k, before);
 }

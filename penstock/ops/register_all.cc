@@ -47,6 +47,10 @@
   F(Einsum) \
   F(BandDiag) \
   F(Cross) \
+  F(MatrixSolve) \
+  F(Spectral) \
+  F(Fft) \
+  F(Tridiagonal) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
@@ -70,6 +74,9 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(Ordering) \
+  F(EditDistance) \
+  F(Ragged) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
@@ -92,6 +99,7 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DistortedBox) \
   F(DecodeImage) \
   F(EncodeImage) \
   F(Wav) \
@@ -130,6 +138,20 @@
   F(FusedMatMul) \
   F(Roll) \
   F(Counting) \
+  F(QuantizedProducts) \
+  F(TextTransform) \
+  F(TextJoin) \
+  F(TextSplit) \
+  F(TextNumbers) \
+  F(TextBytes) \
+  F(AsString) \
+  F(HashBuckets) \
+  F(Regex) \
+  F(Unicode) \
+  F(Examples) \
+  F(Serialize) \
+  F(Csv) \
+  F(Summaries) \
   // each line above ends in a backslash
 // clang-format on
 
