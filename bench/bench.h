@@ -35,7 +35,10 @@ void AddCompileCases(std::vector<Case>& cases);
 void AddFlowCases(std::vector<Case>& cases);
 void AddQueueCases(std::vector<Case>& cases);
 void AddStateCases(std::vector<Case>& cases);
+void AddArrayCases(std::vector<Case>& cases);
 void AddFunctionCases(std::vector<Case>& cases);
+void AddRandomCases(std::vector<Case>& cases);
 void AddConvCases(std::vector<Case>& cases);
+void AddNnCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

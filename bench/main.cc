@@ -60,8 +60,11 @@ int Main(int argc, char** argv) {
   AddFlowCases(cases);
   AddQueueCases(cases);
   AddStateCases(cases);
+  AddArrayCases(cases);
   AddFunctionCases(cases);
+  AddRandomCases(cases);
   AddConvCases(cases);
+  AddNnCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

@@ -37,11 +37,11 @@ foreach(source ${sources})
 endforeach()
 
 foreach(name golden_check model_check)
-  if(EXISTS ${root}/tests/${name}.cc)
-    add_executable(${name} ${root}/tests/${name}.cc ${conformance})
-    penstock_link_all_rooms(${name})
-  endif()
+  add_executable(${name} ${root}/tests/${name}.cc ${conformance})
+  penstock_link_all_rooms(${name})
 endforeach()
+add_executable(op_list ${root}/tests/op_list.cc)
+penstock_link_all_rooms(op_list)
 
 # The short runs of the sanitizers: tests that start threads, and tests of what owns memory.
 add_custom_target(concurrency_tests)

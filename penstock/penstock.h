@@ -9,6 +9,7 @@
 #include "penstock/client/control_flow.h"
 #include "penstock/client/error.h"
 #include "penstock/client/function.h"
+#include "penstock/client/gradients.h"
 #include "penstock/client/operators.h"
 #include "penstock/client/ops.h"
 #include "penstock/client/output.h"

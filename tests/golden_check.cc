@@ -14,7 +14,7 @@ namespace penstock::conformance {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: golden_check DIR [--op REGEX] [--json] [--verbose]\n"
+    "usage: golden_check DIR [--op REGEX] [--json] [--verbose] [--strict]\n"
     "\n"
     "Runs every recorded case of DIR/kernels_*.tfrecord, DIR/grads_*.tfrecord and\n"
     "DIR/stateful*.tfrecord and prints, for each op and in all, how many passed, failed, and need\n"
@@ -27,6 +27,7 @@ constexpr std::string_view kUsage =
     "  --json       print one JSON object in place of the table\n"
     "  --verbose    also print each failure: id, what was expected, what came (at most 100); and\n"
     "               for each op with cases that are not implemented what is missing\n"
+    "  --strict     fail when a case is not implemented, too\n"
     "  --help       print this\n"
     "\n"
     "Exit status: 0 when no case failed, 1 when some failed, 2 when the command line is wrong, "

@@ -13,7 +13,7 @@ namespace penstock::conformance {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: model_check DIR [--model REGEX] [--json] [--verbose]\n"
+    "usage: model_check DIR [--model REGEX] [--json] [--verbose] [--strict]\n"
     "\n"
     "Runs every recorded case of DIR/models/*.tfrecord: loads its graph, SavedModel or MetaGraph,\n"
     "runs its steps in one session and compares what they fetch. Paths in the cases are relative\n"
@@ -26,6 +26,7 @@ constexpr std::string_view kUsage =
     "  --verbose      also print each failure: id, what was expected, what came (at most 100); "
     "and\n"
     "                 for each model that is not implemented what is missing\n"
+    "  --strict       fail when a case is not implemented, too\n"
     "  --help         print this\n"
     "\n"
     "Exit status: 0 when no case failed, 1 when some failed, 2 when the command line is wrong, "

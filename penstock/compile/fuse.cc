@@ -22,7 +22,7 @@ namespace {
 
 // Smaller values stay in the cache anyway, and a node of its own is dispatched faster than a
 // program.
-constexpr int64_t kMinElements = 4096;
+constexpr int64_t kMinElements = 1024;
 constexpr int kMaxMembers = 128;
 // A kernel can take over the memory of an input only when it is one of the first 64.
 constexpr int kMaxInputs = 60;

@@ -39,8 +39,8 @@ TEST(Fuse, KeepsEveryValueThatIsReadOutside) {
 TEST(Fuse, LeavesSmallValuesAlone) {
   const char text[] = "x = Placeholder()\na = Neg(x)\nb = Neg(a)\n";
   EXPECT_EQ(FusedText("x = Placeholder(shape=[]) ; a = Neg(x) ; b = Neg(a)"), text);
-  EXPECT_EQ(FusedText("x = Placeholder(shape=[4095]) ; a = Neg(x) ; b = Neg(a)"), text);
-  EXPECT_EQ(FusedText("x = Placeholder(shape=[4096]) ; a = Neg(x) ; b = Neg(a)"),
+  EXPECT_EQ(FusedText("x = Placeholder(shape=[1023]) ; a = Neg(x) ; b = Neg(a)"), text);
+  EXPECT_EQ(FusedText("x = Placeholder(shape=[1024]) ; a = Neg(x) ; b = Neg(a)"),
             "x = Placeholder()\nb = _Fused(x) Neg(0) Neg(1) -> 2\n");
 }
 

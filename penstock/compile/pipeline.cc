@@ -17,7 +17,9 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY_ASSIGN(g, Prune(graph, request));
     return OkStatus();
   }));
+  TRY(run("reads", ReadReferencesLate));
   TRY(run("inline", InlineCalls));
+  TRY(run("reread", RereadReferences));
   TRY(run("infer", InferShapes));
   TRY(run("free", FreeConstants));
   if (options.evaluator)

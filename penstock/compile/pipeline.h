@@ -25,7 +25,7 @@ struct PassReport {
 };
 
 struct CompileOptions {
-  // Passes that are left out, by name; "prune", "infer" and "schedule" always run.
+  // Passes that are left out, by name; "prune", "reread", "infer" and "schedule" always run.
   // PENSTOCK_DISABLE_PASSES adds to it.
   std::vector<std::string> disabled_passes;
   // Called around each pass with its name, "before" or "after", and the graph.

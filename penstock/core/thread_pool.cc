@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +13,42 @@
 #include "penstock/core/log.h"
 #include "penstock/core/parallel.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace penstock {
+namespace {
+
+// Waking a thread takes some 20 us where cores are virtual. A worker that was woken too late for one
+// loop should still be awake for the next; who watches for this long has lost no more than two
+// wake-ups.
+constexpr std::chrono::microseconds kWatchTime(50);
+// A worker whose watches came to nothing this many times in a row sleeps at once, until one of its
+// sleeps turns out to have been short.
+constexpr int kFruitlessWatches = 4;
+constexpr std::chrono::microseconds kShortSleep(100);
+
+void Pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+// Polls `ready` without sleeping, for a bounded time.
+template <class Ready>
+bool PollFor(std::chrono::microseconds limit, Ready ready) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      if (ready()) return true;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) {
@@ -31,17 +67,22 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::Schedule(std::function<void()> task) {
   if (workers_.empty()) return task();
+  bool enough_watch;
   {
     MutexLock lock(mu_);
     tasks_.push_back(std::move(task));
+    const int scheduled = scheduled_.fetch_add(1, std::memory_order_relaxed) + 1;
+    // One that stops watching looks at the queue once more, under the lock, before it sleeps.
+    enough_watch = scheduled <= watching_.load(std::memory_order_relaxed);
   }
-  wake_.NotifyOne();
+  if (!enough_watch) wake_.NotifyOne();
 }
 
 bool ThreadPool::Pop(std::function<void()>* task) {
   if (tasks_.empty()) return false;
   *task = std::move(tasks_.front());
   tasks_.pop_front();
+  scheduled_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -55,16 +96,30 @@ bool ThreadPool::RunOne() {
   return true;
 }
 
+bool ThreadPool::Watch() {
+  idle_.fetch_add(1, std::memory_order_relaxed);
+  watching_.fetch_add(1, std::memory_order_relaxed);
+  const bool seen =
+      PollFor(kWatchTime, [this] { return scheduled_.load(std::memory_order_relaxed) > 0; });
+  watching_.fetch_sub(1, std::memory_order_relaxed);
+  idle_.fetch_sub(1, std::memory_order_relaxed);
+  return seen;
+}
+
 void ThreadPool::WorkerLoop() {
+  int watches = 0;  // that may yet come to nothing
   for (;;) {
     std::function<void()> task;
+    if (watches > 0) watches = Watch() ? kFruitlessWatches : watches - 1;
     {
       MutexLock lock(mu_);
       while (!Pop(&task)) {
         if (stopping_) return;
+        const auto asleep = std::chrono::steady_clock::now();
         idle_.fetch_add(1, std::memory_order_relaxed);
         wake_.Wait(mu_);
         idle_.fetch_sub(1, std::memory_order_relaxed);
+        if (std::chrono::steady_clock::now() - asleep < kShortSleep) watches = kFruitlessWatches;
       }
     }
     task();
@@ -96,6 +151,7 @@ class SharedRanges {
     }
   }
   void Wait() {
+    if (PollFor(kWatchTime, [this] { return left_.load(std::memory_order_acquire) == 0; })) return;
     MutexLock lock(mu_);
     while (!done_) all_done_.Wait(mu_);
   }
@@ -111,9 +167,9 @@ class SharedRanges {
   bool done_ GUARDED_BY(mu_) = false;
 };
 
-// Work below this many cycles is not worth waking a thread for, which takes some 20 us where cores
-// are virtual.
-constexpr double kMinRangeCycles = 80'000;
+// Work below this many cycles is not worth handing to a thread that sleeps, or watches.
+constexpr double kMinCyclesAsleep = 50'000;
+constexpr double kMinCyclesWatching = 10'000;
 
 }  // namespace
 
@@ -122,10 +178,12 @@ int ParallelFor::threads() const { return pool_ == nullptr ? 1 : pool_->threads(
 void ParallelFor::operator()(int64_t n, double cost, FunctionRef<void(int64_t, int64_t)> body,
                              int64_t grain) const {
   if (n <= 0) return;
+  if (threads() == 1 || n == 1 || !pool_->HasIdleWorker()) return body(0, n);
+  const double least = pool_->HasWatchingWorker() ? kMinCyclesWatching : kMinCyclesAsleep;
   const int64_t ranges_by_cost =
-      static_cast<int64_t>(std::min(static_cast<double>(n) * cost / kMinRangeCycles, 1e6));
+      static_cast<int64_t>(std::min(static_cast<double>(n) * cost / least, 1e6));
   const int64_t ranges = std::min<int64_t>(ranges_by_cost, 4 * threads());
-  if (threads() == 1 || ranges <= 1 || !pool_->HasIdleWorker()) return body(0, n);
+  if (ranges <= 1) return body(0, n);
   const int64_t blocks = (n + grain - 1) / grain;
   const int64_t range = (blocks + ranges - 1) / ranges * grain;
   auto shared = std::make_shared<SharedRanges>(n, range, body);

@@ -13,8 +13,9 @@ namespace penstock {
 
 // The threads of one process, shared by nodes that run beside each other and by the insides of one
 // node. `threads` counts every thread that computes, the caller's included: a pool of n starts n -
-// 1 workers. No thread spins while it waits. Threads: all methods may be called concurrently. The
-// destructor runs what was scheduled, then joins.
+// 1 workers. A thread that runs out of work keeps watch for about twice as long as waking it would take, and
+// only while that has paid lately; then it sleeps. Threads: all methods may be called concurrently.
+// The destructor runs what was scheduled, then joins.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
@@ -27,18 +28,25 @@ class ThreadPool {
   void Schedule(std::function<void()> task);
   // True when a worker waits for work: only then is handing out parts of a node worth a wake-up.
   bool HasIdleWorker() const { return idle_.load(std::memory_order_relaxed) > 0; }
+  // True when a worker is awake and waits for work: it takes a part within a microsecond.
+  bool HasWatchingWorker() const { return watching_.load(std::memory_order_relaxed) > 0; }
   // Takes one scheduled task and runs it on the calling thread. False when there was none.
   bool RunOne();
 
  private:
   void WorkerLoop();
   bool Pop(std::function<void()>* task) REQUIRES_LOCK(mu_);
+  // Waits, awake, until there is a task; false when the time was up first.
+  bool Watch();
 
   Mutex mu_;
   CondVar wake_;
   std::deque<std::function<void()>> tasks_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;
-  std::atomic<int> idle_{0};  // a hint: read without the lock
+  // Hints, read without the lock.
+  std::atomic<int> idle_{0};
+  std::atomic<int> watching_{0};
+  std::atomic<int> scheduled_{0};
   std::vector<std::thread> workers_;
 };
 

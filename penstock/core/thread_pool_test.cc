@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 
@@ -19,6 +20,22 @@ TEST(ThreadPool, RunsAllBeforeItIsGone) {
     for (int i = 0; i < 1000; ++i) pool.Schedule([&] { ran.fetch_add(1); });
   }
   EXPECT_EQ(ran.load(), 1000);
+}
+
+// Tasks come one by one, after pauses around the time that a worker watches before it sleeps.
+TEST(ThreadPoolConcurrency, NoTaskIsLostWhenAWorkerFallsAsleep) {
+  ThreadPool pool(2);
+  std::atomic<int> ran{0};
+  for (int i = 1; i <= 2000; ++i) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(i % 40);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    pool.Schedule([&] {
+      ran.fetch_add(1);
+      ran.notify_one();
+    });
+    for (int now = ran.load(); now < i; now = ran.load()) ran.wait(now);  // hangs if it is lost
+  }
 }
 
 TEST(ThreadPool, OneThreadRunsInline) {

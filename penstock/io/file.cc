@@ -6,40 +6,11 @@
 
 #include <cerrno>
 #include <limits>
-#include <system_error>
 #include <utility>
 
+#include "penstock/io/file_roots.h"
+
 namespace penstock::io {
-namespace {
-
-Code CodeOf(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return Code::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Code::kPermissionDenied;
-    case EISDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-      return Code::kInvalidArgument;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-      return Code::kResourceExhausted;
-    case EBADF:
-      return Code::kFailedPrecondition;
-    default:
-      return Code::kUnavailable;
-  }
-}
-
-}  // namespace
-
 File::File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
 File::File(File&& other) noexcept
@@ -54,16 +25,12 @@ File& File::operator=(File&& other) noexcept {
 File::~File() { (void)Close(); }
 
 // Reads errno, so it comes first after the call that failed.
-Status File::Failed(std::string_view call) const {
-  const int error = errno;
-  return Status(CodeOf(error), Format("{}: cannot {}: {}", Printable(path_), call,
-                                      std::generic_category().message(error)));
-}
+Status File::Failed(std::string_view call) const { return FileError(errno, path_, call); }
 
 Result<File> File::OpenToRead(const std::string& path) {
   // O_NONBLOCK: opening a pipe must not wait for its other end, for it is refused below.
-  File file(path, open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return file.Failed("open");
+  TRY_ASSIGN(Descriptor opened, OpenWithinRoots(path, O_RDONLY | O_NONBLOCK, 0, "open"));
+  File file(path, opened.Release());
   struct stat info;
   if (fstat(file.fd_, &info) != 0) return file.Failed("stat");
   if (!S_ISREG(info.st_mode)) return InvalidArgument("{}: not a regular file", Printable(path));
@@ -71,9 +38,14 @@ Result<File> File::OpenToRead(const std::string& path) {
 }
 
 Result<File> File::Create(const std::string& path) {
-  File file(path, open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.is_open()) return file.Failed("create");
-  return file;
+  TRY_ASSIGN(Descriptor opened,
+             OpenWithinRoots(path, O_WRONLY | O_CREAT | O_TRUNC, 0666, "create"));
+  return File(path, opened.Release());
+}
+
+Result<File> File::CreateNew(const std::string& path) {
+  TRY_ASSIGN(Descriptor opened, OpenWithinRoots(path, O_WRONLY | O_CREAT | O_EXCL, 0666, "create"));
+  return File(path, opened.Release());
 }
 
 Result<uint64_t> File::Size() const {

@@ -9,7 +9,8 @@
 
 namespace penstock::io {
 
-// An open file. All of penstock/io goes to the disk through this class; its errors name the path.
+// An open file. All of penstock/io goes to the disk through this class, and so stays within the
+// file roots (file_roots.h); its errors name the path.
 // Threads: Size() and ReadAt() may be called concurrently, the others by one thread at a time.
 class File {
  public:
@@ -17,6 +18,8 @@ class File {
   static Result<File> OpenToRead(const std::string& path);
   // Makes the file, or empties it when it exists.
   static Result<File> Create(const std::string& path);
+  // Makes the file; AlreadyExists when there is something of that name.
+  static Result<File> CreateNew(const std::string& path);
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
   ~File();

@@ -10,6 +10,7 @@
 #include "penstock/kernels/math_erf.h"
 #include "penstock/kernels/math_exp.h"
 #include "penstock/kernels/math_log.h"
+#include "penstock/kernels/math_pow.h"
 #include "penstock/kernels/math_rounding.h"
 #include "penstock/kernels/math_trigonometry.h"
 
@@ -109,11 +110,11 @@ PENSTOCK_SCALAR T Rsqrt(T x) {
 }
 
 template <class T>
-requires(std::floating_point<T> || Complex<T>) PENSTOCK_SCALAR T Pow(T x, T y) {
+requires(std::is_same_v<T, double> || Complex<T>) PENSTOCK_SCALAR T Pow(T x, T y) {
   return std::pow(x, y);
 }
 template <class T>
-requires kIsFloat16<T> PENSTOCK_SCALAR T Pow(T x, T y) { return T(std::pow(float(x), float(y))); }
+requires kIsFloat16<T> PENSTOCK_SCALAR T Pow(T x, T y) { return T(Pow(float(x), float(y))); }
 // Wraps around. REQUIRES: y >= 0, for the caller to refuse; a negative power gives 1.
 template <std::integral T>
 PENSTOCK_SCALAR T Pow(T x, T y) {

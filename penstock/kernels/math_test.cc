@@ -152,6 +152,22 @@ TEST(Math, FloatDoesNotDependOnTheRun) {
   }
 }
 
+TEST(Math, PowIsWithinTwoUlp) {
+  std::vector<float> x = Arguments(30'000'001), y = Arguments(60'000'007);
+  for (float v : {0.0f, 0.5f, 1.0f, 2.0f, 3.0f, 10.0f, 1.0f / 3, 0x1.000002p0f, 0x1.fffffep-1f}) {
+    for (const float sign : {1.0f, -1.0f}) {
+      x.push_back(sign * v);
+      y.push_back(sign * v);
+    }
+  }
+  for (const float a : x) {
+    for (const float b : y) {
+      const double want = std::pow(static_cast<double>(a), static_cast<double>(b));
+      ASSERT_LE(UlpError(math::Pow(a, b), want), 2.0) << std::hexfloat << a << " to the " << b;
+    }
+  }
+}
+
 TEST(Math, HalvesRoundToEven) {
   EXPECT_EQ(math::Rint(0.5f), 0.0f);
   EXPECT_EQ(math::Rint(1.5), 2.0);

@@ -1,7 +1,9 @@
 #include "penstock/kernels/scan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <type_traits>
 
 #include "penstock/core/dtype.h"
@@ -35,6 +37,18 @@ struct RunningProduct {
   template <class A>
   static A Join(A a, A b) {
     return math::Mul(a, b);
+  }
+};
+
+struct RunningLogSumExp {
+  template <class A>
+  static A Start() {
+    return -std::numeric_limits<A>::infinity();
+  }
+  template <class A>
+  static A Join(A a, A b) {
+    const A high = std::max(a, b), low = std::min(a, b);
+    return low == Start<A>() ? high : high + std::log1p(std::exp(low - high));
   }
 };
 
@@ -81,6 +95,10 @@ template <class T>
 void Scan(ScanKind kind, bool exclusive, bool reverse, const T* in, int64_t outer, int64_t n,
           int64_t inner, T* out, const ParallelFor& each) {
   if (outer == 0 || n == 0 || inner == 0) return;
+  if constexpr (std::is_floating_point_v<RunningType<T>>) {
+    if (kind == ScanKind::kLogSumExp)
+      return ScanAll<T, RunningLogSumExp>(exclusive, reverse, in, outer, n, inner, out, each);
+  }
   if (kind == ScanKind::kSum) {
     ScanAll<T, RunningSum>(exclusive, reverse, in, outer, n, inner, out, each);
   } else {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <utility>
 
 #include "penstock/core/log.h"
 
@@ -33,6 +35,30 @@ std::string Summaries(std::span<Tensor* const> tensors, int64_t limit) {
     if (text.size() > kMaxMessageBytes) break;
   }
   return text;
+}
+
+// Bits for what is not finite.
+constexpr uint32_t kNan = 1, kPositiveInfinity = 2, kNegativeInfinity = 4;
+
+template <class T>
+uint32_t NotFinite(CpuContext& context, std::span<const T> values) {
+  std::atomic<uint32_t> found{0};  // relaxed: ParallelFor orders it
+  context.parallel()(
+      static_cast<int64_t>(values.size()), /*cost=*/1, [&](int64_t begin, int64_t end) {
+        const auto part =
+            values.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+        bool all_finite = true;
+        for (const T& value : part) all_finite &= std::isfinite(static_cast<double>(value));
+        if (all_finite) return;
+        uint32_t here = 0;
+        for (const T& value : part) {
+          const double number = static_cast<double>(value);
+          if (std::isnan(number)) here |= kNan;
+          if (std::isinf(number)) here |= number > 0 ? kPositiveInfinity : kNegativeInfinity;
+        }
+        found.fetch_or(here, std::memory_order_relaxed);
+      });
+  return found;
 }
 
 class PrintKernel final : public Kernel {
@@ -70,29 +96,27 @@ Status Assert::ComputeCpu(CpuContext&, bool condition, std::span<Tensor* const> 
   return InvalidArgument("assertion failed: {}", Summaries(data, summarize));
 }
 
-void CheckNumerics::Gradient(Gradients& g) const {
+template <FixedString Name, bool kTellsSigns>
+void NumericsCheck<Name, kTellsSigns>::Gradient(Gradients& g) const {
   const std::string text =
       "Not a number (NaN) or infinity (Inf) values detected in gradient. " + message;
-  g.Set(0, Op("CheckNumerics", g.dy(), {{"message", text}}));
+  g.Set(0, Op(kName, g.dy(), {{"message", text}}));
 }
 
+template <FixedString Name, bool kTellsSigns>
 template <class T>
-Status CheckNumerics::ComputeCpu(CpuContext& context, const Tensor& tensor) const {
-  const T* values = tensor.data<T>();
-  std::atomic<bool> has_nan{false}, has_inf{false};  // relaxed: ParallelFor orders them
-  context.parallel()(tensor.num_elements(), /*cost=*/1, [&](int64_t begin, int64_t end) {
-    bool all_finite = true;
-    for (int64_t i = begin; i < end; ++i)
-      all_finite &= std::isfinite(static_cast<double>(values[i]));
-    if (all_finite) return;
-    for (int64_t i = begin; i < end; ++i) {
-      const double value = static_cast<double>(values[i]);
-      if (std::isnan(value)) has_nan.store(true, std::memory_order_relaxed);
-      if (std::isinf(value)) has_inf.store(true, std::memory_order_relaxed);
-    }
-  });
-  if (has_nan || has_inf) {
-    const char* what = has_nan && has_inf ? "Inf and NaN" : has_nan ? "NaN" : "Inf";
+Status NumericsCheck<Name, kTellsSigns>::ComputeCpu(CpuContext& context,
+                                                    const Tensor& tensor) const {
+  const uint32_t found = NotFinite(context, tensor.values<T>());
+  if (found != 0) {
+    const bool has_inf = (found & (kPositiveInfinity | kNegativeInfinity)) != 0;
+    std::string what = (found & kNan) != 0 ? "NaN" : "";
+    const auto add = [&](std::string_view kind) {
+      what = std::string(kind) + (what.empty() ? "" : " and ") + what;
+    };
+    if (has_inf && !kTellsSigns) add("Inf");
+    if (kTellsSigns && (found & kPositiveInfinity) != 0) add("+Inf");
+    if (kTellsSigns && (found & kNegativeInfinity) != 0) add("-Inf");
     return InvalidArgument("{} : Tensor had {} values", message, what);
   }
   context.SetOutput(0, tensor);
@@ -105,6 +129,42 @@ Result<std::unique_ptr<Kernel>> Print::MakeCpuKernel(const KernelRequest& reques
   return std::unique_ptr<Kernel>(std::make_unique<PrintKernel>(request));
 }
 
-void RegisterAssertions(Registrar& registrar) { registrar.AddAll<Assert, CheckNumerics, Print>(); }
+namespace {
+const std::pair<std::string_view, LogLevel> kLogs[] = {{"log(info)", LogLevel::kInfo},
+                                                       {"log(warning)", LogLevel::kWarning},
+                                                       {"log(error)", LogLevel::kError}};
+}  // namespace
+
+Status PrintV2::CheckAttrs() const {
+  if (output_stream == "stdout" || output_stream == "stderr") return OkStatus();
+  for (const auto& [name, level] : kLogs)
+    if (output_stream == name) return OkStatus();
+  return InvalidArgument(
+      "output_stream must be stdout, stderr, log(info), log(warning) or log(error), got {}",
+      Printable(output_stream));
+}
+
+Result<std::vector<Shape>> PrintV2::InferShape(const Shape& input) const {
+  TRY(CheckScalar(input, "input"));
+  return std::vector<Shape>();
+}
+
+Status PrintV2::ComputeCpu(CpuContext&, const Tensor& input) const {
+  const std::string& text = input.scalar<std::string>();
+  for (const auto& [name, level] : kLogs) {
+    if (output_stream != name) continue;
+    Log(level, text);
+    return OkStatus();
+  }
+  const std::string line = text + end;
+  std::FILE* stream = output_stream == "stdout" ? stdout : stderr;
+  std::fwrite(line.data(), 1, line.size(), stream);
+  std::fflush(stream);
+  return OkStatus();
+}
+
+void RegisterAssertions(Registrar& registrar) {
+  registrar.AddAll<Assert, CheckNumerics, CheckNumericsV2, Print, PrintV2>();
+}
 
 }  // namespace penstock::ops

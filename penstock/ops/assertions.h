@@ -27,19 +27,24 @@ struct Assert {
 };
 
 // Passes the tensor on; fails when it holds an infinity or a NaN.
-struct CheckNumerics {
-  static constexpr auto kName = "CheckNumerics";
+template <FixedString Name, bool kTellsSigns>
+struct NumericsCheck {
+  static constexpr const char* kName = Name.text;
   static constexpr bool kStateful = true;
   static constexpr bool kAliases = true;
   std::string message;
   using Sig = Signature<In<"tensor", FloatType<"T">>, Out<"output", FloatType<"T">>>;
-  static constexpr std::tuple kAttrs{Field{"message", &CheckNumerics::message}.Required()};
+  static constexpr std::tuple kAttrs{Field{"message", &NumericsCheck::message}.Required()};
 
   Result<Shape> InferShape(const Shape& tensor) const { return tensor; }
   void Gradient(Gradients& g) const;
   template <class T>
   Status ComputeCpu(CpuContext& context, const Tensor& tensor) const;
 };
+
+using CheckNumerics = NumericsCheck<"CheckNumerics", false>;
+// Says of infinities whether they are positive or negative.
+using CheckNumericsV2 = NumericsCheck<"CheckNumericsV2", true>;
 
 // Passes the input on and logs `data`, the first `first_n` times or always.
 struct Print {
@@ -58,6 +63,23 @@ struct Print {
   Result<Shape> InferShape(const Shape& input, std::span<const Known> data) const;
   void Gradient(Gradients& g) const { g.Set(0, g.dy()); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
+};
+
+// Writes a text to one of the process's streams or to the log. (TensorFlow's also appends to files;
+// here a graph writes no file that its user has not named.)
+struct PrintV2 {
+  static constexpr auto kName = "PrintV2";
+  static constexpr bool kStateful = true;
+  static constexpr bool kNoGradient = true;
+  std::string output_stream = "stderr";
+  std::string end = "\n";
+  using Sig = Signature<In<"input", std::string>>;
+  static constexpr std::tuple kAttrs{Field{"output_stream", &PrintV2::output_stream},
+                                     Field{"end", &PrintV2::end}};
+
+  Status CheckAttrs() const;
+  Result<std::vector<Shape>> InferShape(const Shape& input) const;
+  Status ComputeCpu(CpuContext& context, const Tensor& input) const;
 };
 
 }  // namespace penstock::ops

@@ -31,7 +31,6 @@ struct SwitchForm {
   static constexpr auto kName = kIsRef ? "RefSwitch" : "Switch";
   static constexpr bool kCheap = true;
   static constexpr bool kAllowsUninitialized = kIsRef;
-  static constexpr bool kNoGradient = true;
   using Sig = Signature<In<"data", Flowing<kIsRef>>, In<"pred", bool>,
                         Out<"output_false", Flowing<kIsRef>>, Out<"output_true", Flowing<kIsRef>>>;
 
@@ -39,6 +38,7 @@ struct SwitchForm {
     TRY(CheckScalar(pred, "pred"));
     return std::array<Shape, 2>{data, data};
   }
+  void Gradient(Gradients& g) const;
 };
 
 // Passes on the first live value that arrives, and says which input it was.
@@ -46,11 +46,11 @@ template <bool kIsRef>
 struct MergeForm {
   static constexpr auto kName = kIsRef ? "RefMerge" : "Merge";
   static constexpr bool kCheap = true;
-  static constexpr bool kNoGradient = true;
   using Sig = Signature<In<"inputs", List<"N", Flowing<kIsRef>, 1>>, Out<"output", Flowing<kIsRef>>,
                         Out<"value_index", int32_t>>;
 
   Result<std::array<Shape, 2>> InferShape(std::span<const Known> inputs) const;
+  void Gradient(Gradients& g) const;
 };
 
 // Brings a value into the loop `frame_name`: into its first iteration, or into all of them.
@@ -58,7 +58,6 @@ template <bool kIsRef>
 struct EnterForm {
   static constexpr auto kName = kIsRef ? "RefEnter" : "Enter";
   static constexpr bool kCheap = true;
-  static constexpr bool kNoGradient = true;
   std::string frame_name;
   bool is_constant = false;
   int64_t parallel_iterations = 10;
@@ -72,24 +71,25 @@ struct EnterForm {
     return InvalidArgument("parallel_iterations must be positive, got {}", parallel_iterations);
   }
   Result<Shape> InferShape(const Shape& data) const { return data; }
+  void Gradient(Gradients& g) const;
 };
 
 template <bool kIsRef>
 struct ExitForm {
   static constexpr auto kName = kIsRef ? "RefExit" : "Exit";
   static constexpr bool kCheap = true;
-  static constexpr bool kNoGradient = true;
   using Sig = Signature<In<"data", Flowing<kIsRef>>, Out<"output", Flowing<kIsRef>>>;
   Result<Shape> InferShape(const Shape& data) const { return data; }
+  void Gradient(Gradients& g) const;
 };
 
 template <bool kIsRef>
 struct NextIterationForm {
   static constexpr auto kName = kIsRef ? "RefNextIteration" : "NextIteration";
   static constexpr bool kCheap = true;
-  static constexpr bool kNoGradient = true;
   using Sig = Signature<In<"data", Flowing<kIsRef>>, Out<"output", Flowing<kIsRef>>>;
   Result<Shape> InferShape(const Shape& data) const { return data; }
+  void Gradient(Gradients& g) const;
 };
 
 using Switch = SwitchForm<false>;

@@ -1,5 +1,7 @@
 #include "penstock/ops/cumulative.h"
 
+#include <limits>
+
 #include "penstock/kernels/scan.h"
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/index_rows.h"
@@ -41,6 +43,11 @@ Status Cumprod::ComputeCpu(CpuContext& context, const Tensor& x, const Integers&
   return Scan(kernels::ScanKind::kProd, exclusive, reverse, context, x, axis, out);
 }
 
+Status CumulativeLogsumexp::ComputeCpu(CpuContext& context, const Tensor& x, const Integers& axis,
+                                       Tensor& out) const {
+  return Scan(kernels::ScanKind::kLogSumExp, exclusive, reverse, context, x, axis, out);
+}
+
 void Cumsum::Gradient(Gradients& g) const {
   g.Set(0, Op("Cumsum", g.dy(), g.input(1), {{"exclusive", exclusive}, {"reverse", !reverse}}));
 }
@@ -51,6 +58,27 @@ void Cumprod::Gradient(Gradients& g) const {
   g.Set(0, sum / g.input(0));
 }
 
-void RegisterCumulative(Registrar& registrar) { registrar.AddAll<Cumsum, Cumprod>(); }
+// dx_i = exp(x_i) * sum of dy_j * exp(-y_j), of which the positive and the negative terms are
+// summed apart, as logarithms.
+void CumulativeLogsumexp::Gradient(Gradients& g) const {
+  const Scope& s = g.scope();
+  const Expr x = g.input(0), y = g.output(0), dy = g.dy();
+  const Expr zero = s.Like(dy, 0);
+  const Expr none = s.Like(dy, -std::numeric_limits<double>::infinity());
+  const auto part = [&](const Expr& terms) {
+    const Expr is_there = Op("Greater", terms, zero);
+    const Expr logs = Op("Log", Op("SelectV2", is_there, terms, s.Like(dy, 1)));
+    // A y of -inf comes from no term at all.
+    const Expr finite = Op("SelectV2", Op("IsInf", y), zero, y);
+    const Expr scan = Op("CumulativeLogsumexp", Op("SelectV2", is_there, logs - finite, none),
+                         g.input(1), {{"exclusive", exclusive}, {"reverse", !reverse}});
+    return Op("Exp", scan + x);
+  };
+  g.Set(0, part(dy) - part(-dy));
+}
+
+void RegisterCumulative(Registrar& registrar) {
+  registrar.AddAll<Cumsum, Cumprod, CumulativeLogsumexp>();
+}
 
 }  // namespace penstock::ops

@@ -46,4 +46,22 @@ struct Cumprod {
   Status ComputeCpu(CpuContext& context, const Tensor& x, const Integers& axis, Tensor& out) const;
 };
 
+// Running logarithms of sums of exponentials.
+struct CumulativeLogsumexp {
+  static constexpr auto kName = "CumulativeLogsumexp";
+  static constexpr double kCost = 40;
+  bool exclusive = false;
+  bool reverse = false;
+  using Sig = Signature<In<"x", FloatType<"T">>, In<"axis", IndexTypeOr32<"Tidx">>,
+                        Out<"out", FloatType<"T">>>;
+  static constexpr std::tuple kAttrs{Field{"exclusive", &CumulativeLogsumexp::exclusive},
+                                     Field{"reverse", &CumulativeLogsumexp::reverse}};
+
+  Result<Shape> InferShape(const Shape& x, const Integers& axis) const {
+    return CumulativeShape(x, axis);
+  }
+  void Gradient(Gradients& g) const;
+  Status ComputeCpu(CpuContext& context, const Tensor& x, const Integers& axis, Tensor& out) const;
+};
+
 }  // namespace penstock::ops

@@ -116,11 +116,11 @@ struct Minimum {
 // Integers wrap around; their negative powers are refused.
 struct Pow {
   static constexpr auto kName = "Pow";
-  static constexpr double kCost = 60;
+  static constexpr double kCost = 12;
   static constexpr bool kRaises = true;
   using Sig = BinarySignature<TypeVar<"T", bfloat16, float, half, double, int8_t, int16_t, int32_t,
                                       int64_t, complex64, complex128>>;
-  using VectorTypes = Types<>;
+  using VectorTypes = Types<float>;
   PENSTOCK_SCALAR static auto Eval(auto x, auto y) { return math::Pow(x, y); }
   static std::array<Expr, 2> Gradient(Expr x, Expr y, Expr z, Expr dz);
 };

@@ -83,45 +83,6 @@ DType SignedOf(DType dtype) {
   return dtype == DType::kUint64 ? DType::kInt64 : dtype;
 }
 
-Status Multiply(CpuContext& context, const Tensor& x, const Tensor& y, bool transpose_x,
-                bool transpose_y, Tensor& output) {
-  if (output.num_elements() == 0) return OkStatus();
-  const Shape& shape = output.shape();
-  int64_t M = shape.dim(shape.rank() - 2);
-  const int64_t N = shape.dim(shape.rank() - 1);
-  const int64_t K = x.shape().dim(x.shape().rank() - (transpose_x ? 2 : 1));
-  const int64_t lda = transpose_x ? M : K, ldb = transpose_y ? K : N;
-  int64_t count = ProductOf(shape, 0, shape.rank() - 2);
-  if (!transpose_x && count > 1 && ProductOf(y.shape(), 0, y.shape().rank() - 2) == 1 &&
-      ProductOf(x.shape(), 0, x.shape().rank() - 2) == count) {
-    M *= count;  // many matrices times one are one tall matrix times it
-    count = 1;
-  }
-  TRY_ASSIGN(Tensor offsets, context.Allocate(DType::kInt64, Shape{2, count}));
-  int64_t* x_offsets = offsets.mutable_data<int64_t>();
-  int64_t* y_offsets = x_offsets + count;
-  if (count == 1) {
-    x_offsets[0] = y_offsets[0] = 0;
-  } else {
-    FillOffsets(x.shape(), shape, x_offsets);
-    FillOffsets(y.shape(), shape, y_offsets);
-  }
-  const kernels::GemmBatch batch{count, x_offsets, y_offsets, M * N};
-  const DType dtype = SignedOf(output.dtype());
-  if (IsInteger(dtype) && SizeOf(dtype) <= 2) {
-    return ForDType(dtype, SmallIntegers(), [&]<class T>() {
-      PlainProduct<T>(batch, transpose_x, transpose_y, M, N, K, x.data<T>(), y.data<T>(),
-                      output.mutable_data<T>(), context.parallel());
-      return OkStatus();
-    });
-  }
-  return ForDType(dtype, GemmTypes(), [&]<class T>() {
-    kernels::BatchedGemm<T>(batch, transpose_x, transpose_y, M, N, K, x.data<T>(), lda, y.data<T>(),
-                            ldb, output.mutable_data<T>(), N, 0, context.parallel());
-    return OkStatus();
-  });
-}
-
 Status MultiplyAdjoint(CpuContext& context, const Tensor& x, const Tensor& y, bool adj_x,
                        bool adj_y, Tensor& output) {
   if (x.dtype() != output.dtype() || y.dtype() != output.dtype()) {
@@ -130,7 +91,7 @@ Status MultiplyAdjoint(CpuContext& context, const Tensor& x, const Tensor& y, bo
   }
   TRY_ASSIGN(const Tensor left, ConjugatedIf(adj_x, context, x));
   TRY_ASSIGN(const Tensor right, ConjugatedIf(adj_y, context, y));
-  return Multiply(context, left, right, adj_x, adj_y, output);
+  return MultiplyMatrices(context, left, right, adj_x, adj_y, output);
 }
 
 // The factors of a product and whether each is transposed (or adjoint).
@@ -217,9 +178,48 @@ Result<Shape> BatchMatMulShape(const Shape& x, const Shape& y, bool transpose_x,
   return Shape::Make(out.dims());  // outer dimensions alone may overflow
 }
 
+Status MultiplyMatrices(CpuContext& context, const Tensor& x, const Tensor& y, bool transpose_x,
+                        bool transpose_y, Tensor& output) {
+  if (output.num_elements() == 0) return OkStatus();
+  const Shape& shape = output.shape();
+  int64_t M = shape.dim(shape.rank() - 2);
+  const int64_t N = shape.dim(shape.rank() - 1);
+  const int64_t K = x.shape().dim(x.shape().rank() - (transpose_x ? 2 : 1));
+  const int64_t lda = transpose_x ? M : K, ldb = transpose_y ? K : N;
+  int64_t count = ProductOf(shape, 0, shape.rank() - 2);
+  if (!transpose_x && count > 1 && ProductOf(y.shape(), 0, y.shape().rank() - 2) == 1 &&
+      ProductOf(x.shape(), 0, x.shape().rank() - 2) == count) {
+    M *= count;  // many matrices times one are one tall matrix times it
+    count = 1;
+  }
+  TRY_ASSIGN(Tensor offsets, context.Allocate(DType::kInt64, Shape{2, count}));
+  int64_t* x_offsets = offsets.mutable_data<int64_t>();
+  int64_t* y_offsets = x_offsets + count;
+  if (count == 1) {
+    x_offsets[0] = y_offsets[0] = 0;
+  } else {
+    FillOffsets(x.shape(), shape, x_offsets);
+    FillOffsets(y.shape(), shape, y_offsets);
+  }
+  const kernels::GemmBatch batch{count, x_offsets, y_offsets, M * N};
+  const DType dtype = SignedOf(output.dtype());
+  if (IsInteger(dtype) && SizeOf(dtype) <= 2) {
+    return ForDType(dtype, SmallIntegers(), [&]<class T>() {
+      PlainProduct<T>(batch, transpose_x, transpose_y, M, N, K, x.data<T>(), y.data<T>(),
+                      output.mutable_data<T>(), context.parallel());
+      return OkStatus();
+    });
+  }
+  return ForDType(dtype, GemmTypes(), [&]<class T>() {
+    kernels::BatchedGemm<T>(batch, transpose_x, transpose_y, M, N, K, x.data<T>(), lda, y.data<T>(),
+                            ldb, output.mutable_data<T>(), N, 0, context.parallel());
+    return OkStatus();
+  });
+}
+
 Status MatMul::ComputeCpu(CpuContext& context, const Tensor& a, const Tensor& b,
                           Tensor& product) const {
-  return Multiply(context, a, b, transpose_a, transpose_b, product);
+  return MultiplyMatrices(context, a, b, transpose_a, transpose_b, product);
 }
 
 Status BatchMatMul::ComputeCpu(CpuContext& context, const Tensor& x, const Tensor& y,

@@ -15,6 +15,12 @@ namespace penstock::ops {
 Result<Shape> BatchMatMulShape(const Shape& x, const Shape& y, bool transpose_x, bool transpose_y,
                                bool broadcast);
 
+// output = op(x) * op(y), where the last two axes are matrices, those before them a batch that
+// broadcasts, and op() transposes. REQUIRES: equal dtypes; output has the shape of the product and
+// memory that neither factor shares.
+Status MultiplyMatrices(CpuContext& context, const Tensor& x, const Tensor& y, bool transpose_x,
+                        bool transpose_y, Tensor& output);
+
 struct MatMul {
   static constexpr auto kName = "MatMul";
   static constexpr double kCost = 30;

@@ -18,6 +18,7 @@
   F(Activation) \
   F(Complex) \
   F(Special) \
+  F(Bessel) \
   F(Select)
 #define PENSTOCK_FAMILIES(F) \
   F(Cast) \
@@ -43,6 +44,13 @@
   F(ScatterNd) \
   F(Pad) \
   F(MatrixDiag) \
+  F(Einsum) \
+  F(BandDiag) \
+  F(Cross) \
+  F(MatrixSolve) \
+  F(Spectral) \
+  F(Fft) \
+  F(Tridiagonal) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
@@ -66,12 +74,90 @@
   F(TableLookup) \
   F(Functional) \
   F(Optional) \
+  F(Ordering) \
+  F(EditDistance) \
+  F(Ragged) \
   F(TopK) \
+  F(BiasAdd) \
+  F(Softmax) \
+  F(RandomFill) \
+  F(RandomDraws) \
+  F(Resize) \
+  F(ScaleAndTranslate) \
+  F(CropAndResize) \
+  F(ProjectiveTransform) \
+  F(SpaceBatch) \
+  F(DynamicStitch) \
+  F(Unique) \
+  F(SparseToDense) \
   F(Conv) \
+  F(RandomGenerator) \
+  F(Candidates) \
+  F(SpaceToDepth) \
+  F(Patches) \
+  F(Colour) \
+  F(NonMaxSuppression) \
+  F(DrawBoxes) \
+  F(Glimpse) \
+  F(DistortedBox) \
+  F(DecodeImage) \
+  F(EncodeImage) \
+  F(Wav) \
+  F(Spectrum) \
+  F(SparseSegment) \
+  F(SparseMatMul) \
+  F(Checkpoint) \
+  F(DatasetSources) \
+  F(DatasetTransforms) \
+  F(DatasetMaps) \
+  F(DatasetInterleaves) \
+  F(DatasetBatches) \
+  F(DatasetShuffles) \
+  F(DatasetFiles) \
+  F(Iterators) \
+  F(Dilation2D) \
+  F(Pool) \
+  F(PoolGradients) \
+  F(PoolArgmax) \
+  F(Lrn) \
+  F(InTopK) \
+  F(BatchNorm) \
+  F(BatchNormGrad) \
+  F(TrainingUpdates) \
+  F(FakeQuant) \
+  F(Quantize) \
+  F(QuantizeRoundTrip) \
+  F(SparseLayout) \
+  F(EmptyRows) \
+  F(SparseUnion) \
+  F(SparseDense) \
+  F(SparseReduce) \
   F(FusedConv) \
   F(FusedMatMul) \
+  F(Roll) \
+  F(Counting) \
   F(QuantizedProducts) \
-  F(Dilation2D)
+  F(TextTransform) \
+  F(TextJoin) \
+  F(TextSplit) \
+  F(TextNumbers) \
+  F(TextBytes) \
+  F(AsString) \
+  F(HashBuckets) \
+  F(Regex) \
+  F(Unicode) \
+  F(Examples) \
+  F(Serialize) \
+  F(Csv) \
+  F(Summaries) \
+  F(Lstm) \
+  F(Gru) \
+  F(CtcLoss) \
+  F(CtcDecoder) \
+  F(Files) \
+  F(Readers) \
+  F(TableFiles) \
+  // each line above ends in a backslash
 // clang-format on
 
 namespace penstock::ops {

@@ -159,6 +159,28 @@ Status TensorScatterSub::ComputeCpu(CpuContext& context, const Tensor& tensor,
                         Difference<T>);
 }
 
+// Where several elements are the extreme they share its gradient.
+void ScatterExtremeGradient(Gradients& g, const std::string& bad_indices_policy) {
+  const AttrMap policy{{"bad_indices_policy", bad_indices_policy}};
+  const Expr x = g.input(0), indices = g.input(1), updates = g.input(2), dy = g.dy();
+  const Expr x_wins = CastTo(Op("Equal", x, g.output(0)), dy.dtype());
+  const Expr update_wins =
+      CastTo(Op("Equal", updates, Op("GatherNd", g.output(0), indices, policy)), dy.dtype());
+  const Expr winners =
+      x_wins + Op("ScatterNd", indices, update_wins, ShapeOf(x, indices.dtype()), policy);
+  g.Set(0, dy * x_wins / winners);
+  g.Set(2, Op("GatherNd", dy / winners, indices, policy) * update_wins);
+}
+
+template <FixedString Name, bool IsMax>
+template <class T>
+Status TensorScatterExtreme<Name, IsMax>::ComputeCpu(CpuContext& context, const Tensor& tensor,
+                                                     const Tensor& indices, const Tensor& updates,
+                                                     Tensor& output) const {
+  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
+                        [](const T& a, const T& b) { return (IsMax ? a < b : b < a) ? b : a; });
+}
+
 Status ScatterNdNonAliasingAdd::CheckAttrs() const {
   return CheckBadIndicesPolicy(bad_indices_policy);
 }
@@ -184,7 +206,7 @@ Status ScatterNdNonAliasingAdd::ComputeCpu(CpuContext& context, const Tensor& in
 
 void RegisterScatterNd(Registrar& registrar) {
   registrar.AddAll<ScatterNd, TensorScatterUpdate, TensorScatterAdd, TensorScatterSub,
-                   ScatterNdNonAliasingAdd>();
+                   TensorScatterMax, TensorScatterMin, ScatterNdNonAliasingAdd>();
 }
 
 }  // namespace penstock::ops

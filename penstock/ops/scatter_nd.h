@@ -88,6 +88,33 @@ struct TensorScatterSub {
                     const Tensor& updates, Tensor& output) const;
 };
 
+void ScatterExtremeGradient(Gradients& g, const std::string& bad_indices_policy);
+
+// `tensor` with the slices that `indices` name replaced where the update is larger, or smaller.
+template <FixedString Name, bool IsMax>
+struct TensorScatterExtreme {
+  static constexpr const char* kName = Name.text;
+  static constexpr double kCost = 2;
+  std::string bad_indices_policy;
+  using Sig = Signature<In<"tensor", AnyType<"T">>, In<"indices", IndexType<"Tindices">>,
+                        In<"updates", AnyType<"T">>, Out<"output", AnyType<"T">>>;
+  using CpuTypes = Types<float, double, half, bfloat16, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                         uint16_t, uint32_t, uint64_t>;
+  static constexpr std::tuple kAttrs{
+      Field{"bad_indices_policy", &TensorScatterExtreme::bad_indices_policy}};
+
+  Status CheckAttrs() const { return TensorScatterUpdate{bad_indices_policy}.CheckAttrs(); }
+  Result<Shape> InferShape(const Shape& tensor, const Shape& indices, const Shape& updates) const {
+    return TensorScatterUpdate{}.InferShape(tensor, indices, updates);
+  }
+  void Gradient(Gradients& g) const { ScatterExtremeGradient(g, bad_indices_policy); }
+  template <class T>
+  Status ComputeCpu(CpuContext& context, const Tensor& tensor, const Tensor& indices,
+                    const Tensor& updates, Tensor& output) const;
+};
+using TensorScatterMax = TensorScatterExtreme<"TensorScatterMax", true>;
+using TensorScatterMin = TensorScatterExtreme<"TensorScatterMin", false>;
+
 // TensorScatterAdd under an older name.
 struct ScatterNdNonAliasingAdd {
   static constexpr auto kName = "ScatterNdNonAliasingAdd";

@@ -65,6 +65,17 @@ AttrMap AttrsOf(const auto& op) {
           {"shrink_axis_mask", op.shrink_axis_mask}};
 }
 
+// Whether `value` can be broadcast to `part`: an extent is the same or 1, and those in front that
+// the part lacks are 1. Shapes may be partial but have ranks.
+bool FitsInto(const Shape& value, const Shape& part) {
+  const int more = value.rank() - part.rank();
+  for (int axis = 0; axis < value.rank(); ++axis) {
+    const int64_t extent = value[axis], wanted = axis < more ? 1 : part[axis - more];
+    if (extent >= 0 && extent != 1 && wanted >= 0 && extent != wanted) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 StridedPart SlicedPart(const Shape& shape, const SlicePlan& plan) {
@@ -186,8 +197,56 @@ Status StridedSliceGrad::ComputeCpu(CpuContext& context, const Tensor&, const In
   return OkStatus();
 }
 
+Result<Shape> TensorStridedSliceUpdate::InferShape(const Shape& input, const Integers& begin,
+                                                   const Integers& end, const Integers& strides,
+                                                   const Shape& value) const {
+  TRY_ASSIGN(const int64_t count, SliceEntryCount(begin, end, strides));
+  if (!input.has_rank() || count < 0) return input;
+  TRY_ASSIGN(const SlicePlan plan, PlanSlice(input, begin, end, strides, count, MasksOf(*this)));
+  if (value.has_rank() && plan.shape.has_rank() && !FitsInto(value, plan.shape))
+    return InvalidArgument("value must broadcast to the part {}, got shape {}", plan.shape, value);
+  return input;
+}
+
+void TensorStridedSliceUpdate::Gradient(Gradients& g) const {
+  const Scope& s = g.scope();
+  const AttrMap attrs = AttrsOf(*this);
+  const Expr value = g.input(4);
+  const Expr part = s.Add("StridedSlice", {g.dy(), g.input(1), g.input(2), g.input(3)}, attrs);
+  g.Set(0, s.Add("TensorStridedSliceUpdate",
+                 {g.dy(), g.input(1), g.input(2), g.input(3), s.Like(g.dy(), 0)}, attrs));
+  // Sums over the axes along which the value was broadcast.
+  const Expr axes = Op("BroadcastGradientArgs", ShapeOf(value), ShapeOf(part));
+  g.Set(4, ReshapeLike(Op("Sum", part, axes), value));
+}
+
+Status TensorStridedSliceUpdate::ComputeCpu(CpuContext& context, const Tensor& input,
+                                            const Integers& begin, const Integers& end,
+                                            const Integers& strides, const Tensor& value,
+                                            Tensor& output) const {
+  TRY_ASSIGN(const SlicePlan plan,
+             PlanSlice(output.shape(), begin, end, strides, strides.shape()[0], MasksOf(*this)));
+  CopyRun(input, 0, output, 0, input.num_elements(), context.parallel());
+  Tensor part = value;
+  if (!(value.shape() == plan.shape)) {
+    // Extents of 1 are read again and again; further ones in front are all 1.
+    TRY_ASSIGN(part, context.Allocate(value.dtype(), plan.shape));
+    const int more = value.shape().rank() - plan.shape.rank();
+    StridedPart from{0, std::vector<int64_t>(static_cast<size_t>(plan.shape.rank()), 0)};
+    const std::vector<int64_t> steps = DenseStrides(value.shape().dims());
+    for (int axis = std::max(more, 0); axis < value.shape().rank(); ++axis) {
+      if (value.shape()[axis] != 1) from.strides[axis - more] = steps[axis];
+    }
+    CopyElements(value, from, part, DensePart(plan.shape.dims()), plan.shape.dims(),
+                 context.parallel());
+  }
+  CopyElements(part, DensePart(plan.sizes), output, SlicedPart(output.shape(), plan), plan.sizes,
+               context.parallel());
+  return OkStatus();
+}
+
 void RegisterSlice(Registrar& registrar) {
-  registrar.AddAll<Slice, StridedSlice, StridedSliceGrad>();
+  registrar.AddAll<Slice, StridedSlice, StridedSliceGrad, TensorStridedSliceUpdate>();
 }
 
 }  // namespace penstock::ops

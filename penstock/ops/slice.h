@@ -103,4 +103,31 @@ struct StridedSliceGrad {
                     Tensor& output) const;
 };
 
+// `input` with `value`, broadcast to the part that the slice names, in its place.
+struct TensorStridedSliceUpdate {
+  static constexpr auto kName = "TensorStridedSliceUpdate";
+  int64_t begin_mask = 0;
+  int64_t end_mask = 0;
+  int64_t ellipsis_mask = 0;
+  int64_t new_axis_mask = 0;
+  int64_t shrink_axis_mask = 0;
+  using Index = IndexType<"Index">;
+  using Sig =
+      Signature<In<"input", AnyType<"T">>, In<"begin", Index>, In<"end", Index>,
+                In<"strides", Index>, In<"value", AnyType<"T">>, Out<"output", AnyType<"T">>>;
+  static constexpr std::tuple kAttrs{
+      Field{"begin_mask", &TensorStridedSliceUpdate::begin_mask},
+      Field{"end_mask", &TensorStridedSliceUpdate::end_mask},
+      Field{"ellipsis_mask", &TensorStridedSliceUpdate::ellipsis_mask},
+      Field{"new_axis_mask", &TensorStridedSliceUpdate::new_axis_mask},
+      Field{"shrink_axis_mask", &TensorStridedSliceUpdate::shrink_axis_mask}};
+
+  Result<Shape> InferShape(const Shape& input, const Integers& begin, const Integers& end,
+                           const Integers& strides, const Shape& value) const;
+  void Gradient(Gradients& g) const;
+  Status ComputeCpu(CpuContext& context, const Tensor& input, const Integers& begin,
+                    const Integers& end, const Integers& strides, const Tensor& value,
+                    Tensor& output) const;
+};
+
 }  // namespace penstock::ops

@@ -1,11 +1,11 @@
 #include "penstock/ops/top_k.h"
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "penstock/kernels/top_k.h"
 #include "penstock/ops/dtype_switch.h"
 
 namespace penstock::ops {
@@ -40,52 +40,34 @@ Result<std::array<Shape, 2>> ShapesFor(const Shape& input, std::optional<int64_t
   return std::array<Shape, 2>{out, out};
 }
 
-// NaNs come last, so that the order is one.
-template <class T>
-bool Before(const T* row, int64_t a, int64_t b) {
-  if (row[a] > row[b]) return true;
-  if (row[b] > row[a]) return false;
-  const bool a_is_number = row[a] == row[a];
-  const bool b_is_number = row[b] == row[b];
-  return a_is_number != b_is_number ? a_is_number : a < b;
-}
-
 template <class T, class Index>
-void TopOfRow(const T* row, int64_t columns, int64_t k, std::vector<int64_t>& places, T* values,
-              Index* indices) {
-  places.resize(static_cast<size_t>(columns));
-  std::iota(places.begin(), places.end(), 0);
-  std::partial_sort(places.begin(), places.begin() + k, places.end(),
-                    [row](int64_t a, int64_t b) { return Before(row, a, b); });
-  for (int64_t i = 0; i < k; ++i) {
-    values[i] = row[places[static_cast<size_t>(i)]];
-    indices[i] = static_cast<Index>(places[static_cast<size_t>(i)]);
-  }
-}
-
-template <class T, class Index>
-void TopOfRows(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
+void TopOfRows(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
+               Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   const int64_t k = values.shape().dim(values.shape().rank() - 1);
   if (k == 0 || values.num_elements() == 0) return;
-  const int64_t rows = values.num_elements() / k;
   const T* in = input.data<T>();
   T* out = values.mutable_data<T>();
   Index* where = indices.mutable_data<Index>();
-  context.parallel()(rows, static_cast<double>(columns) * 20, [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> places;
-    for (int64_t r = begin; r < end; ++r)
-      TopOfRow(in + r * columns, columns, k, places, out + r * k, where + r * k);
-  });
+  kernels::TopK(
+      in, values.num_elements() / k, columns, k, sorted,
+      [&](int64_t row, std::span<const int64_t> places) {
+        for (int64_t i = 0; i < k; ++i) {
+          out[row * k + i] = in[row * columns + places[i]];
+          where[row * k + i] = static_cast<Index>(places[i]);
+        }
+      },
+      context.parallel());
 }
 
-Status Compute(CpuContext& context, const Tensor& input, Tensor& values, Tensor& indices) {
+Status Compute(CpuContext& context, const Tensor& input, bool sorted, Tensor& values,
+               Tensor& indices) {
   const int64_t columns = input.shape().dim(input.shape().rank() - 1);
   if (indices.dtype() == DType::kInt16 && columns > std::numeric_limits<int16_t>::max() + 1)
     return InvalidArgument("places in rows of {} do not fit into int16", columns);
   return ForDType(input.dtype(), Ordered(), [&]<class T>() {
     return ForDType(indices.dtype(), Types<int16_t, int32_t, int64_t>(), [&]<class Index>() {
-      TopOfRows<T, Index>(context, input, values, indices);
+      TopOfRows<T, Index>(context, input, sorted, values, indices);
       return OkStatus();
     });
   });
@@ -119,14 +101,6 @@ void ScatterBack(Gradients& g) {
   g.Set(0, Op("Reshape", sums, shape));
 }
 
-// What stock programs get unsorted is the order of a heap, which nobody has written down.
-template <class Op>
-Result<std::unique_ptr<Kernel>> MakeIfSorted(const KernelRequest& request) {
-  if (!static_cast<const op_internal::Decoded<Op>*>(request.op.get())->op.sorted)
-    return Unimplemented("{} has no kernel for sorted=false: sorting costs little", Op::kName);
-  return op_internal::MakePlain<Op>(request);
-}
-
 }  // namespace
 
 Result<std::array<Shape, 2>> TopKV2::InferShape(const Shape& input, const Known& k) const {
@@ -136,7 +110,7 @@ Result<std::array<Shape, 2>> TopKV2::InferShape(const Shape& input, const Known&
 void TopKV2::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopKV2::ComputeCpu(CpuContext& context, const Tensor& input, const Tensor&, Tensor& values,
                           Tensor& indices) const {
-  return Compute(context, input, values, indices);
+  return Compute(context, input, sorted, values, indices);
 }
 
 Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
@@ -145,12 +119,9 @@ Result<std::array<Shape, 2>> TopK::InferShape(const Shape& input) const {
 void TopK::Gradient(Gradients& g) const { ScatterBack(g); }
 Status TopK::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& values,
                         Tensor& indices) const {
-  return Compute(context, input, values, indices);
+  return Compute(context, input, sorted, values, indices);
 }
 
-void RegisterTopK(Registrar& registrar) {
-  registrar.Add<TopK>(&MakeIfSorted<TopK>);
-  registrar.Add<TopKV2>(&MakeIfSorted<TopKV2>);
-}
+void RegisterTopK(Registrar& registrar) { registrar.AddAll<TopK, TopKV2>(); }
 
 }  // namespace penstock::ops

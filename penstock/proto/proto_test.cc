@@ -19,6 +19,8 @@
 #include "penstock/proto/device_attributes.pb.h"
 #include "penstock/proto/meta_graph.pb.h"
 #include "penstock/proto/queue_runner.pb.h"
+#include "penstock/proto/saved_tensor_slice.pb.h"
+#include "penstock/proto/tensor_bundle.pb.h"
 
 namespace penstock {
 namespace {
@@ -42,7 +44,7 @@ const std::set<std::string> kNotInDescriptorSet = {
     "penstock/proto/meta_graph.proto",   "penstock/proto/saved_object_graph.proto",
     "penstock/proto/saver.proto",        "penstock/proto/struct.proto",
     "penstock/proto/variable.proto",     "penstock/proto/trackable_object_graph.proto",
-    "penstock/proto/queue_runner.proto",
+    "penstock/proto/queue_runner.proto", "penstock/proto/saved_tensor_slice.proto",
 };
 
 // Finds `name` in shared/, beside the repository or where PENSTOCK_SHARED says.
@@ -183,6 +185,8 @@ std::map<std::string, const gp::FileDescriptor*> OurFiles() {
   AddWithImports(tf::ConfigProto::descriptor()->file(), &files);
   AddWithImports(tf::DeviceAttributes::descriptor()->file(), &files);
   AddWithImports(tf::QueueRunnerDef::descriptor()->file(), &files);
+  AddWithImports(tf::SavedTensorSlices::descriptor()->file(), &files);
+  AddWithImports(tf::BundleEntryProto::descriptor()->file(), &files);
   return files;
 }
 

@@ -14,10 +14,12 @@
 
 #include "penstock/client/coordinator.h"
 #include "penstock/client/queue_runner.h"
+#include "penstock/client/saved_model.h"
 #include "penstock/client/session.h"
 #include "penstock/graph/meta_graph.h"
 #include "penstock/graph/queue_runner_def.h"
 #include "penstock/graph/tensor_proto.h"
+#include "penstock/io/saved_model.h"
 #include "penstock/proto/meta_graph.pb.h"
 #include "tests/conformance/compare.h"
 
@@ -75,20 +77,23 @@ class Run {
         runners_(recorded.note().find("queue runners") != std::string::npos) {}
 
   Outcome Do() {
-    if (recorded_.kind() == "saved_model") return NotImplemented("SavedModels are not read yet");
-    if (!recorded_.checkpoint().empty()) return NotImplemented("checkpoints are not read yet");
+    tf::MetaGraphDef proto;
+    if (const Status status = Read(&proto); !status.ok()) return Failed(status.ToString());
     for (const std::string& op : recorded_.ops()) {
       // Of a function only its body counts, whose ops are in the list too.
-      if (StandardOps().Find(op) == nullptr && !IsFunction(op))
+      if (StandardOps().Find(op) == nullptr && !IsFunction(op, proto.graph_def()))
         return NotImplemented(Format("op {} is not registered", op));
     }
-    Result<MetaGraph> loaded = Load();
+    Result<MetaGraph> loaded = Load(std::move(proto));
     if (!loaded.ok()) return FromStatus(loaded.status());
     MetaGraph& meta = *loaded;
     try {
       if (runners_) AddQueueRunners(meta);
       Session session(meta.graph);
+      session.options().timeout = kStepLimit;
       Coordinator coordinator;  // after the session: its threads run steps
+      if (Outcome outcome = Restore(meta, session); outcome.verdict != Verdict::kPassed)
+        return outcome;
       return RunSteps(meta.graph, session, coordinator);
     } catch (const Error& error) {
       return FromStatus(error.status());
@@ -96,16 +101,17 @@ class Run {
   }
 
  private:
-  bool IsFunction(const std::string& op) const {
-    const auto& functions = recorded_.graph_def().library().function();
+  static bool IsFunction(const std::string& op, const tf::GraphDef& graph) {
+    const auto& functions = graph.library().function();
     return std::any_of(functions.begin(), functions.end(), [&](const tf::FunctionDef& function) {
       return function.signature().name() == op;
     });
   }
 
-  Result<MetaGraph> Load() const {
-    tf::MetaGraphDef proto;
-    TRY(Read(&proto));
+  bool IsSavedModel() const { return recorded_.kind() == "saved_model"; }
+  std::string Path(const std::string& name) const { return std::filesystem::path(root_) / name; }
+
+  Result<MetaGraph> Load(tf::MetaGraphDef proto) const {
     std::set<std::string> wanted;
     for (const std::string& target : recorded_.init_targets()) wanted.insert(NodeOf(target));
     for (const golden::Run& run : recorded_.runs()) {
@@ -114,6 +120,7 @@ class Run {
       for (const std::string& target : run.targets()) wanted.insert(NodeOf(target));
     }
     if (runners_) TRY(AddRunnerNodes(proto, &wanted));
+    if (IsSavedModel() || !recorded_.checkpoint().empty()) TRY(AddStartNodes(proto, &wanted));
     KeepNeeded(wanted, proto.mutable_graph_def());
     return MetaGraphFromProto(proto, StandardOps());
   }
@@ -123,7 +130,13 @@ class Run {
       *proto->mutable_graph_def() = recorded_.graph_def();
       return OkStatus();
     }
-    const std::string path = std::filesystem::path(root_) / recorded_.path();
+    const std::string path = Path(recorded_.path());
+    if (IsSavedModel()) {
+      const std::vector<std::string> tags(recorded_.tags().begin(), recorded_.tags().end());
+      TRY_ASSIGN(const std::unique_ptr<tf::MetaGraphDef> read, io::ReadSavedModel(path, tags));
+      *proto = std::move(*read);
+      return OkStatus();
+    }
     TRY_ASSIGN(const std::string bytes, ReadFile(path));
     bool parsed = false;
     if (recorded_.kind() == "meta_graph") {
@@ -134,6 +147,35 @@ class Run {
       parsed = proto->mutable_graph_def()->ParseFromString(bytes);
     }
     return parsed ? OkStatus() : DataLoss("{} does not parse", path);
+  }
+
+  Outcome Restore(const MetaGraph& meta, Session& session) const {
+    try {
+      if (IsSavedModel()) {
+        StartSavedModel(meta, session, Path(recorded_.path()));
+      } else if (!recorded_.checkpoint().empty()) {
+        RestoreCheckpoint(meta, session, Path(recorded_.checkpoint()));
+      }
+    } catch (const Error& error) {
+      // A file or a tensor that is not found is a failure, an op is not.
+      const std::string reason = Format("restoring: {}", error.status().ToString());
+      const bool missing = error.code() == Code::kUnimplemented ||
+                           reason.find("is not registered") != std::string::npos;
+      return missing ? NotImplemented(reason) : Failed(reason);
+    }
+    return {};
+  }
+
+  // The nodes that restore and initialize.
+  Status AddStartNodes(const tf::MetaGraphDef& proto, std::set<std::string>* wanted) const {
+    tf::MetaGraphDef rest = proto;
+    rest.clear_graph_def();
+    TRY_ASSIGN(const io::ModelStart start, io::ParseModelStart(rest.SerializeAsString()));
+    wanted->insert({NodeOf(start.filename_tensor), NodeOf(start.restore_op)});
+    for (const std::string& op : start.init_ops) wanted->insert(NodeOf(op));
+    for (const auto& asset : start.assets) wanted->insert(NodeOf(asset.first));
+    for (const auto& variable : start.variables) wanted->insert(variable.second);
+    return OkStatus();
   }
 
   static Status AddRunnerNodes(const tf::MetaGraphDef& proto, std::set<std::string>* wanted) {

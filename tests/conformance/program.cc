@@ -34,6 +34,8 @@ Result<Options> ParseArguments(const Program& program, const std::vector<std::st
       options.json = true;
     } else if (arg == "--verbose") {
       options.verbose = true;
+    } else if (arg == "--strict") {
+      options.strict = true;
     } else if (arg == "--help" || arg == "-h") {
       options.help = true;
     } else if (arg.starts_with("-") && arg != "-") {
@@ -92,7 +94,8 @@ int RunProgram(const Program& program, const std::vector<std::string>& args) {
   }
   const std::string group(program.group);
   std::fputs((options->json ? tally.ToJson(group + "s") : tally.ToTable(group)).c_str(), stdout);
-  return tally.failed() == 0 ? 0 : 1;
+  const int64_t bad = tally.failed() + (options->strict ? tally.not_implemented() : 0);
+  return bad == 0 ? 0 : 1;
 }
 
 }  // namespace penstock::conformance

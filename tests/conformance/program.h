@@ -17,6 +17,7 @@ struct Options {
   std::optional<std::regex> only;
   bool json = false;
   bool verbose = false;
+  bool strict = false;  // what is not implemented fails
   bool help = false;
 };
 
@@ -29,8 +30,8 @@ struct Program {
   Status (*run)(const Options& options, Tally* tally);
 };
 
-// Parses, runs, prints, and returns the exit status: 0 when no case failed, 1 when some did, 2 when
-// nothing could be run.
+// Parses, runs, prints, and returns the exit status: 0 when no case failed, 1 when some did (or,
+// strict, were not implemented), 2 when nothing could be run.
 int RunProgram(const Program& program, const std::vector<std::string>& args);
 
 // Says which case runs now: a crash names it.

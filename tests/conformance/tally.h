@@ -17,6 +17,7 @@ class Tally {
 
   int64_t cases() const;
   int64_t failed() const { return total_.failed; }
+  int64_t not_implemented() const { return total_.not_implemented; }
   // An aligned table of the groups, the sum last. `what` heads the first column.
   std::string ToTable(std::string_view what) const;
   // One object: passed, failed, not_implemented, the same for each group under `what`, and the

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets graph_def_fuzz and tensor_proto_fuzz into the folders beside this script.
+"""Writes the seeds of the fuzz targets graph_def_fuzz, tensor_proto_fuzz and bundle_fuzz into the folders beside this script.
 
   make_seeds.py      needs protoc; run it from anywhere, and commit what it wrote
 """
@@ -13,7 +13,7 @@ ROOT = HERE.parents[1]
 
 def encode(message, text):
     """The bytes of a message of penstock.tf given as text."""
-    proto = {"GraphDef": "graph", "TensorProto": "tensor"}[message]
+    proto = {"GraphDef": "graph", "TensorProto": "tensor"}.get(message, "tensor_bundle")
     command = ["protoc", f"-I{ROOT}", f"--encode=penstock.tf.{message}", f"{ROOT}/penstock/proto/{proto}.proto"]
     return subprocess.run(command, input=text.encode("latin-1"), stdout=subprocess.PIPE, check=True).stdout
 
@@ -166,6 +166,53 @@ TENSORS = {
 }
 
 
+def counted(data):
+    return bytes([len(data)]) + data
+
+
+def bundle(entries, data, header="num_shards: 1 version { producer: 1 }"):
+    """A checkpoint as bundle_fuzz reads it: the entries of its index, then its data file."""
+    table = counted(encode("BundleHeaderProto", header))
+    for name in sorted(entries):
+        table += counted(name) + counted(encode("BundleEntryProto", entries[name]))
+    return b"\1" + table + b"\0" + data
+
+
+def masked_crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def bundles():
+    number = f"dtype: DT_INT64 shape {{ }} size: 8 crc32c: {masked_crc32c(bytes(8))} "
+    halves = "dtype: DT_UINT8 shape { dim { size: 2 } } " + "".join(
+        f"slices {{ extent {{ start: {i} length: 1 }} }} " for i in (0, 1))
+    part = "dtype: DT_UINT8 shape { dim { size: 1 } } size: 1 "
+    lengths = bytes([1, 0, 0, 0, 2, 0, 0, 0])
+    lengths_crc = masked_crc32c(lengths).to_bytes(4, "little")
+    strings_crc = masked_crc32c(lengths + lengths_crc + b"abc")
+    return {
+        "empty": bundle({}, b""),
+        "number": bundle({b"n": number}, bytes(8)),
+        "no_data": bundle({b"n": number}, b""),
+        "strings": bundle({b"s": "dtype: DT_STRING shape { dim { size: 2 } } size: 9 "
+                           f"crc32c: {strings_crc}"}, b"\1\2" + lengths_crc + b"abc"),
+        "parts": bundle({b"p": halves, 
+                         b"\0p\0\1\1\1\x80\x81": part + f"crc32c: {masked_crc32c(b'a')}",
+                         b"\0p\0\1\1\1\x81\x81": part + f"offset: 1 crc32c: {masked_crc32c(b'b')}"}, b"ab"),
+        "parts_missing": bundle({b"p": halves}, b"ab"),
+        "huge": bundle({b"h": f"dtype: DT_DOUBLE shape {{ {shape(2**40, 2**20)} }} size: {2**62}"}, b""),
+        "negative": bundle({b"h": f"dtype: DT_DOUBLE shape {{ {shape(-1)} }} size: -8 offset: -8"}, b""),
+        "many_files": bundle({}, b"", "num_shards: 2000000000"),
+        "no_table": b"\0",
+    }
+
+
 def write(folder, message, texts):
     out = HERE / folder
     out.mkdir(exist_ok=True)
@@ -177,6 +224,9 @@ def write(folder, message, texts):
 def main():
     write("graph_def_fuzz", "GraphDef", GRAPHS)
     write("tensor_proto_fuzz", "TensorProto", TENSORS)
+    (HERE / "bundle_fuzz").mkdir(exist_ok=True)
+    for name, seed in bundles().items():
+        (HERE / "bundle_fuzz" / name).write_bytes(seed)
     # Not messages at all.
     whole = (HERE / "graph_def_fuzz" / "loop").read_bytes()
     (HERE / "graph_def_fuzz" / "cut").write_bytes(whole[:-7])

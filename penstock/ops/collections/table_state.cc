@@ -226,12 +226,14 @@ Status LookupTable::Remove(const Tensor& keys) {
 }
 
 Status LookupTable::Import(KernelContext& context, const Tensor& keys, const Tensor& values) {
-  TRY(CheckMutable("ImportValues"));
   TRY_ASSIGN(const int64_t count, CheckEntries(keys, values));
   TableRows rows = NoRows();
   TRY(InsertInto(context, rows, keys, values, count));
   WriterLock lock(mu_);
+  // A table that cannot change keeps what it was first given; TensorFlow does not complain.
+  if (spec_.kind == TableKind::kHash && initialized_) return OkStatus();
   rows_.Swap(rows);
+  initialized_ = true;
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "penstock/graph/function_gradients.h"
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
 
@@ -21,7 +22,6 @@ struct PartitionedCallForm {
   static constexpr auto kName = kHasEffects ? "StatefulPartitionedCall" : "PartitionedCall";
   static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
   FunctionName f;
   std::string config;
   std::string config_proto;
@@ -36,6 +36,7 @@ struct PartitionedCallForm {
   Result<std::vector<Shape>> InferShape(std::span<const Known>) const {
     return std::vector<Shape>();
   }
+  void Gradient(Gradients& g) const { DifferentiateCall(g); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 using PartitionedCall = PartitionedCallForm<false>;
@@ -46,7 +47,6 @@ struct IfForm {
   static constexpr auto kName = kHasEffects ? "If" : "StatelessIf";
   static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
   FunctionName then_branch;
   FunctionName else_branch;
   std::vector<Shape> output_shapes;
@@ -59,6 +59,7 @@ struct IfForm {
   Result<std::vector<Shape>> InferShape(const Shape&, std::span<const Known>) const {
     return output_shapes;
   }
+  void Gradient(Gradients& g) const { DifferentiateBranches(g); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 using StatelessIf = IfForm<false>;
@@ -70,7 +71,6 @@ struct CaseForm {
   static constexpr auto kName = kHasEffects ? "Case" : "StatelessCase";
   static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
   std::vector<FunctionName> branches;
   std::vector<Shape> output_shapes;
   using Sig = Signature<In<"branch_index", int32_t>, In<"input", TypeList<"Tin", 0>>,
@@ -82,6 +82,7 @@ struct CaseForm {
     TRY(CheckScalar(branch_index, "branch_index"));
     return output_shapes;
   }
+  void Gradient(Gradients& g) const { DifferentiateBranches(g); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 using StatelessCase = CaseForm<false>;
@@ -94,7 +95,6 @@ struct WhileForm {
   static constexpr double kCost = 1e5;  // how often it goes round is not known before
   static constexpr bool kStateful = kHasEffects;
   static constexpr bool kAsync = true;
-  static constexpr bool kNoGradient = true;
   FunctionName cond;
   FunctionName body;
   std::vector<Shape> output_shapes;
@@ -106,6 +106,7 @@ struct WhileForm {
                                      Field{"parallel_iterations", &WhileForm::parallel_iterations}};
 
   Result<std::vector<Shape>> InferShape(std::span<const Known>) const { return output_shapes; }
+  void Gradient(Gradients& g) const { DifferentiateWhile(g); }
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request);
 };
 using StatelessWhile = WhileForm<false>;

@@ -35,6 +35,26 @@ Status OptionalNone::ComputeCpu(CpuContext& context) const {
   return OkStatus();
 }
 
+void OptionalFromValue::Gradient(Gradients& g) const {
+  std::vector<DType> types;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < g.num_inputs(); ++i) {
+    types.push_back(g.input(i).dtype());
+    shapes.push_back(g.input(i).shape());
+  }
+  const Expr values =
+      Op("OptionalGetValue", g.dy(), {{"output_types", types}, {"output_shapes", shapes}});
+  for (int i = 0; i < g.num_inputs(); ++i) {
+    if (values.valid()) g.Set(i, values.Output(i));
+  }
+}
+
+void OptionalGetValue::Gradient(Gradients& g) const {
+  std::vector<Expr> dys;
+  for (int i = 0; i < g.num_outputs(); ++i) dys.push_back(g.dy(i));
+  g.Set(0, g.scope().Add("OptionalFromValue", dys));
+}
+
 Status OptionalFromValue::ComputeCpu(CpuContext& context,
                                      std::span<Tensor* const> components) const {
   std::vector<Tensor> tensors;

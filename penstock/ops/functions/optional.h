@@ -25,10 +25,10 @@ struct OptionalFromValue {
   static constexpr auto kName = "OptionalFromValue";
   static constexpr bool kCheap = true;
   static constexpr bool kKeepsInputs = true;
-  static constexpr bool kNoGradient = true;
   using Sig = Signature<In<"components", TypeList<"Toutput_types">>, Out<"optional", Variant>>;
 
   Result<Shape> InferShape(std::span<const Known>) const { return Shape(); }
+  void Gradient(Gradients& g) const;
   Status ComputeCpu(CpuContext& context, std::span<Tensor* const> components) const;
 };
 
@@ -48,7 +48,6 @@ struct OptionalHasValue {
 struct OptionalGetValue {
   static constexpr auto kName = "OptionalGetValue";
   static constexpr bool kCheap = true;
-  static constexpr bool kNoGradient = true;
   std::vector<DType> output_types;
   std::vector<Shape> output_shapes;
   using Sig = Signature<In<"optional", Variant>, Out<"components", TypeList<"output_types">>>;
@@ -65,6 +64,7 @@ struct OptionalGetValue {
     TRY(CheckScalar(optional, "optional"));
     return output_shapes;
   }
+  void Gradient(Gradients& g) const;
   Status ComputeCpu(CpuContext& context, const Tensor& optional) const;
 };
 

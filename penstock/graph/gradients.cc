@@ -1,0 +1,165 @@
+#include "penstock/graph/gradients.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "penstock/graph/flow.h"
+#include "penstock/graph/raise_flow.h"
+
+namespace penstock {
+namespace {
+
+using Key = std::pair<NodeId, int32_t>;
+Key KeyOf(OutputRef ref) { return {ref.node, ref.port}; }
+
+class Differentiator {
+ public:
+  Differentiator(const Scope& scope, const GradientRequest& request)
+      : scope_(scope.Sub("gradients")), graph_(scope_.graph()), request_(request) {
+    for (const OutputRef& x : request.xs) is_x_[KeyOf(x)] = true;
+    for (const OutputRef& stop : request.stops) is_stop_[KeyOf(stop)] = true;
+  }
+
+  Result<std::vector<OutputRef>> Run() {
+    TRY_ASSIGN(std::vector<NodeId> order, graph_.TopologicalOrder());
+    FindActive(order);
+    FindNeeded(order);
+    if (NeedsFlow(order)) {
+      TRY(RaiseControlFlow(graph_));
+      TRY_ASSIGN(order, graph_.TopologicalOrder());
+      FindActive(order);
+      FindNeeded(order);
+    }
+    TRY(Seed());
+    for (size_t i = order.size(); i-- > 0;) {
+      if (needed_[order[i]]) TRY(Differentiate(order[i]));
+    }
+    std::vector<OutputRef> results;
+    for (const OutputRef& x : request_.xs) {
+      const Expr sum = Sum(x);
+      results.push_back(sum.valid() ? sum.ref() : OutputRef());
+    }
+    TRY(scope_.status());
+    return results;
+  }
+
+ private:
+  // Nodes that depend on an x.
+  void FindActive(const std::vector<NodeId>& order) {
+    active_.assign(static_cast<size_t>(graph_.num_nodes()), 0);
+    for (const NodeId id : order) {
+      const std::vector<OutputRef>& inputs = graph_.node(id).inputs;
+      active_[id] = std::any_of(inputs.begin(), inputs.end(),
+                                [&](OutputRef input) { return IsActive(input); });
+    }
+  }
+  bool IsActive(OutputRef ref) const {
+    if (ref.node == kNoNode || is_stop_.contains(KeyOf(ref))) return false;
+    return is_x_.contains(KeyOf(ref)) || active_[ref.node];
+  }
+
+  // Active nodes on which a y depends.
+  void FindNeeded(const std::vector<NodeId>& order) {
+    needed_.assign(active_.size(), 0);
+    for (const OutputRef& y : request_.ys) needed_[y.node] = active_[y.node];
+    for (size_t i = order.size(); i-- > 0;) {
+      if (!needed_[order[i]]) continue;
+      for (const OutputRef& input : graph_.node(order[i]).inputs) {
+        if (IsActive(input)) needed_[input.node] |= active_[input.node];
+      }
+    }
+  }
+
+  bool NeedsFlow(const std::vector<NodeId>& order) const {
+    return std::any_of(order.begin(), order.end(), [&](NodeId id) {
+      return needed_[id] && FlowOf(*graph_.node(id).op) != Flow::kNone;
+    });
+  }
+
+  Status Seed() {
+    for (size_t i = 0; i < request_.ys.size(); ++i) {
+      const OutputRef y = request_.ys[i];
+      const DType dtype = graph_.output(y).dtype;
+      const bool given = i < request_.dys.size() && request_.dys[i].node != kNoNode;
+      if (!given && !IsFloating(dtype) && !IsComplex(dtype)) {
+        return InvalidArgument("the gradient of {}: expected a floating or complex type, got {}",
+                               graph_.NameOf(y), dtype);
+      }
+      arrived_[KeyOf(y)].push_back(given ? Expr(&scope_, request_.dys[i])
+                                         : Op("OnesLike", Expr(&scope_, y)));
+    }
+    return OkStatus();
+  }
+
+  // What arrived at a value, as one node.
+  Expr Sum(OutputRef ref) {
+    const auto it = arrived_.find(KeyOf(ref));
+    if (it == arrived_.end() || it->second.empty()) return {};
+    std::vector<Expr>& terms = it->second;
+    if (terms.size() > 1) {
+      const Expr sum =
+          scope_.Add("AddN", terms, {{"N", static_cast<int64_t>(terms.size())}}, "AddN");
+      terms = {sum};
+    }
+    return terms[0];
+  }
+
+  Status Differentiate(NodeId id) {
+    std::vector<Expr> dys;
+    bool any = false;
+    for (size_t port = 0; port < graph_.node(id).outputs.size(); ++port) {
+      dys.push_back(Sum({id, static_cast<int32_t>(port)}));
+      any |= dys.back().valid();
+    }
+    const OpInfo& op = *graph_.node(id).op;
+    if (!any || op.no_gradient) return OkStatus();
+    if (op.gradient == nullptr) {
+      return Unimplemented("the gradient of {}: its op has none", graph_.Describe(id));
+    }
+    const Scope scope = scope_.Sub(op.def.name + "_grad");
+    Gradients gradients(&scope, graph_, id, std::move(dys));
+    if (Status status = op.gradient(graph_.node(id).decoded.get(), gradients); !status.ok())
+      return status;
+    TRY(scope_.status());
+    const std::vector<OutputRef> inputs = graph_.node(id).inputs;
+    for (size_t i = 0; i < gradients.results().size(); ++i) {
+      const Expr& result = gradients.results()[i];
+      if (result.valid() && IsActive(inputs[i]))
+        arrived_[KeyOf(inputs[i])].push_back(Expr(&scope_, result.ref()));
+    }
+    return OkStatus();
+  }
+
+  const Scope scope_;
+  Graph& graph_;
+  const GradientRequest& request_;
+  std::map<Key, bool> is_x_, is_stop_;
+  std::vector<char> active_, needed_;  // by node, those of before
+  std::map<Key, std::vector<Expr>> arrived_;
+};
+
+}  // namespace
+
+bool IsDifferentiable(DType dtype) {
+  return IsFloating(dtype) || IsComplex(dtype) || dtype == DType::kVariant ||
+         dtype == DType::kResource;
+}
+
+Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRequest& request) {
+  const Graph& graph = scope.graph();
+  for (const std::vector<OutputRef>* refs :
+       {&request.ys, &request.xs, &request.dys, &request.stops}) {
+    for (const OutputRef& ref : *refs) {
+      if (ref.node == kNoNode && refs == &request.dys) continue;
+      if (!graph.IsLive(ref.node) || ref.port < 0 ||
+          ref.port >= static_cast<int32_t>(graph.node(ref.node).outputs.size())) {
+        return InvalidArgument("a gradient names output {} of node {}, which the graph lacks",
+                               ref.port, ref.node);
+      }
+    }
+  }
+  return Differentiator(scope, request).Run();
+}
+
+}  // namespace penstock
