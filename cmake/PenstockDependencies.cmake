@@ -1,11 +1,12 @@
-# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN;
-# LevelDB where it is there.
+# What Penstock stands on: the standard library, threads, protobuf, Highway and oneDNN; and what it
+# can do more of where other libraries are found.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Protobuf)
 find_package(hwy CONFIG)
 include(PenstockDnnl)
+find_package(Eigen3 3.3 NO_MODULE QUIET)
 if(PENSTOCK_TESTS)
   find_package(GTest)
 endif()
@@ -20,25 +21,37 @@ if(PENSTOCK_TESTS AND NOT TARGET GTest::gtest_main)
                       "or configure with -DPENSTOCK_TESTS=OFF")
 endif()
 
-# An optional part: checkpoints.
+# Optional parts. What needs one that is missing answers Unimplemented and names the package.
 include(PenstockImages)
-foreach(codec JPEG PNG GIF)
-  if(TARGET ${codec}::${codec})
-    message(STATUS "${codec} images: on, ${codec} ${${codec}_VERSION}${${codec}_VERSION_STRING}")
+include(PenstockLevelDb)
+include(PenstockText)
+foreach(part
+    "JPEG::JPEG;JPEG images;libjpeg-dev"
+    "PNG::PNG;PNG images;libpng-dev"
+    "GIF::GIF;GIF images;libgif-dev"
+    "WebP::WebP;WebP images;libwebp-dev"
+    "Penstock::leveldb;Checkpoints;libleveldb-dev libsnappy-dev"
+    "Eigen3::Eigen;Matrix decompositions;libeigen3-dev"
+    "Penstock::re2;Regular expressions;libre2-dev"
+    "Penstock::icu;Unicode tables;libicu-dev"
+    "Penstock::zlib;Compressed files;zlib1g-dev")
+  list(GET part 0 target)
+  list(GET part 1 what)
+  list(GET part 2 packages)
+  if(TARGET ${target})
+    message(STATUS "${what}: on, ${target}")
   else()
-    string(TOLOWER ${codec} package)
-    message(STATUS "${codec} images: off, the library was not found (Debian and Ubuntu: "
-                   "lib${package}-dev)")
+    message(STATUS "${what}: off, ${target} was not found (Debian and Ubuntu: ${packages})")
   endif()
 endforeach()
-include(PenstockLevelDb)
 if(TARGET Penstock::leveldb)
   set(PENSTOCK_LEVELDB_LIBS Penstock::leveldb)
-  message(STATUS "Checkpoints: on, LevelDB ${PENSTOCK_LEVELDB_LIBRARY}")
-else()
-  message(STATUS "Checkpoints: off, LevelDB or snappy was not found (Debian and Ubuntu: "
-                 "libleveldb-dev libsnappy-dev)")
 endif()
+foreach(name re2 icu zlib)
+  if(TARGET Penstock::${name})
+    list(APPEND PENSTOCK_TEXT_PARTS ${name})
+  endif()
+endforeach()
 
 if(PENSTOCK_CUDA)
   include(CheckLanguage)

@@ -5,8 +5,9 @@
 #
 # Compiles every source of penstock/<folder>, at any depth, but the tests (*_test.cc, and what lies
 # in a folder named testing) and *_fuzz.cc. CUDA sources (*.cu, and what lies in a folder named
-# cuda) are part of the room when PENSTOCK_CUDA is on. A folder of headers alone becomes an
-# INTERFACE library; one that holds nothing yet is skipped.
+# cuda) are part of the room when PENSTOCK_CUDA is on; what lies in a folder named eigen when Eigen
+# was found, without_eigen.cc when not. A folder of headers alone becomes an INTERFACE library; one
+# that holds nothing yet is skipped.
 function(penstock_room folder)
   cmake_parse_arguments(room "" "" "DEPENDS;LIBS;TESTS_NEED" ${ARGN})
   set(directory ${PROJECT_SOURCE_DIR}/penstock/${folder})
@@ -15,6 +16,11 @@ function(penstock_room folder)
        ${directory}/*.cc ${directory}/*.cu)
   if(NOT PENSTOCK_CUDA)
     list(FILTER sources EXCLUDE REGEX "\\.cu$|(^|/)cuda/")
+  endif()
+  if(TARGET Eigen3::Eigen)
+    list(FILTER sources EXCLUDE REGEX "(^|/)without_eigen\\.cc$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "(^|/)eigen/")
   endif()
   set(fuzzers ${sources})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
@@ -46,6 +52,36 @@ function(penstock_room folder)
     PENSTOCK_TESTS_NEED "${room_TESTS_NEED}"
     PENSTOCK_LIBS "${room_LIBS}")
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${folder})
+endfunction()
+
+# Links an optional library of PenstockText.cmake to a room where it was found. The sources named,
+# its adapters, then see PENSTOCK_<NAME>; the others do not, so that they compile alike everywhere.
+function(penstock_use_text room name)
+  if(NOT name IN_LIST PENSTOCK_TEXT_PARTS)
+    return()
+  endif()
+  string(TOUPPER PENSTOCK_${name} definition)
+  foreach(source ${ARGN})
+    set_property(SOURCE penstock/${room}/${source} ${PROJECT_SOURCE_DIR}/penstock/${room}/${source}
+                 APPEND PROPERTY COMPILE_DEFINITIONS ${definition})
+  endforeach()
+  target_link_libraries(penstock_${room} PUBLIC Penstock::${name})
+  set_property(TARGET penstock_${room} APPEND PROPERTY PENSTOCK_LIBS Penstock::${name})
+endfunction()
+
+# Lets the sources of a room's folders named eigen include Eigen. Its headers are the system's: their
+# warnings are not ours. It vectorises by itself: -O3 only makes it slower to compile.
+function(penstock_use_eigen folder)
+  if(NOT TARGET Eigen3::Eigen OR NOT TARGET penstock_${folder})
+    return()
+  endif()
+  get_target_property(directories Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+  get_target_property(sources penstock_${folder} SOURCES)
+  list(FILTER sources INCLUDE REGEX "/eigen/")
+  foreach(directory ${directories})
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -isystem${directory})
+  endforeach()
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-O2>")
 endfunction()
 
 # Links the rooms that exist.

@@ -12,9 +12,9 @@
 namespace penstock {
 namespace {
 
-// An op X takes an epilogue when there is an op _FusedX: it has X's inputs and attributes, a list
-// of tensors `args`, and an attribute `fused_ops` that names what follows X. Which names and in
-// which order, its decoding says.
+// An op X takes an epilogue when there is an op _EpilogueX: it has X's inputs and attributes, a
+// list of tensors `args`, and an attribute `fused_ops` that names what follows X. Which names and
+// in which order, its decoding says.
 class EpilogueFuser {
  public:
   explicit EpilogueFuser(Graph& graph) : graph_(graph) {}
@@ -24,7 +24,7 @@ class EpilogueFuser {
     CountReaders(order);
     for (const NodeId id : order) {
       if (!graph_.IsLive(id)) continue;
-      const OpInfo* fused = graph_.registry().Find("_Fused" + graph_.node(id).op_name());
+      const OpInfo* fused = graph_.registry().Find("_Epilogue" + graph_.node(id).op_name());
       if (fused == nullptr || !MayMove(graph_.node(id))) continue;
       TRY(Fuse(id, *fused));
     }

@@ -20,7 +20,7 @@ TEST(Epilogue, FollowsAProduct) {
             "x = Placeholder()\n"
             "w = Placeholder()\n"
             "b = Placeholder()\n"
-            "y = _FusedMatMul(x, w, b)\n"
+            "y = _EpilogueMatMul(x, w, b)\n"
             "z = Neg(y)\n"
             "r = _Retval(z)\n");
 }
@@ -39,7 +39,7 @@ TEST(Epilogue, FollowsAConvolution) {
             "w = Placeholder()\n"
             "b = Placeholder()\n"
             "s = Placeholder()\n"
-            "y = _FusedConv2D(x, w, b, s)\n"
+            "y = _EpilogueConv2D(x, w, b, s)\n"
             "r = _Retval(y)\n");
 }
 
@@ -50,7 +50,7 @@ TEST(Epilogue, TakesAConstantFilter) {
                          r = _Retval(c, index=0))"),
             "x = Placeholder()\n"
             "w = float [1,1,1,1] {2}\n"
-            "c = _FusedConv2D(x, w)\n"
+            "c = _EpilogueConv2D(x, w)\n"
             "r = _Retval(c)\n");
 }
 
@@ -80,7 +80,7 @@ TEST(Epilogue, LeavesWhatIsNone) {
                          b = Placeholder(shape=[6]) ; m = MatMul(x, w) ; y = Relu(m)
                          z = AddV2(y, b))"),
             "x = Placeholder()\nw = Placeholder()\nb = Placeholder()\n"
-            "y = _FusedMatMul(x, w)\nz = AddV2(y, b)\n");
+            "y = _EpilogueMatMul(x, w)\nz = AddV2(y, b)\n");
 }
 
 }  // namespace

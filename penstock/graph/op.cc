@@ -34,10 +34,10 @@ void AddAttr(OpDef& def, std::string_view name, std::string_view kind,
   while (!allowed.empty()) {
     const size_t bar = allowed.find('|');
     const std::string_view one = allowed.substr(0, bar);
-    if (kind != "type") {
+    if (kind != "type" && kind != "list(type)") {
       attr->allowed_strings.emplace_back(one);
     } else if (const std::optional<DType> dtype = ParseDType(one)) {
-      // A type that no argument has: the signature cannot list what it may be.
+      // A type that no argument has, or a list: the signature cannot list what it may be.
       attr->allowed_types.push_back(*dtype);
     }
     allowed = bar == std::string_view::npos ? std::string_view() : allowed.substr(bar + 1);

@@ -47,6 +47,10 @@
   F(Einsum) \
   F(BandDiag) \
   F(Cross) \
+  F(MatrixSolve) \
+  F(Spectral) \
+  F(Fft) \
+  F(Tridiagonal) \
   F(ControlFlow) \
   F(SendRecv) \
   F(QueueMakers) \
@@ -95,6 +99,7 @@
   F(NonMaxSuppression) \
   F(DrawBoxes) \
   F(Glimpse) \
+  F(DistortedBox) \
   F(DecodeImage) \
   F(EncodeImage) \
   F(Wav) \
@@ -102,6 +107,8 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
+  F(TableTextFile) \
+  F(Readers) \
   F(DatasetSources) \
   F(DatasetTransforms) \
   F(DatasetMaps) \
@@ -131,6 +138,26 @@
   F(FusedMatMul) \
   F(Roll) \
   F(Counting) \
+  F(QuantizedProducts) \
+  F(TextTransform) \
+  F(TextJoin) \
+  F(TextSplit) \
+  F(TextNumbers) \
+  F(TextBytes) \
+  F(AsString) \
+  F(HashBuckets) \
+  F(Regex) \
+  F(Unicode) \
+  F(Examples) \
+  F(Serialize) \
+  F(Csv) \
+  F(Summaries) \
+  F(Lstm) \
+  F(Gru) \
+  F(CtcLoss) \
+  F(CtcDecoder) \
+  F(Files) \
+  F(TableFiles) \
   // each line above ends in a backslash
 // clang-format on
 

@@ -157,8 +157,11 @@ class Run {
         RestoreCheckpoint(meta, session, Path(recorded_.checkpoint()));
       }
     } catch (const Error& error) {
+      // A file or a tensor that is not found is a failure, an op is not.
       const std::string reason = Format("restoring: {}", error.status().ToString());
-      return error.code() == Code::kUnimplemented ? NotImplemented(reason) : Failed(reason);
+      const bool missing = error.code() == Code::kUnimplemented ||
+                           reason.find("is not registered") != std::string::npos;
+      return missing ? NotImplemented(reason) : Failed(reason);
     }
     return {};
   }

@@ -49,8 +49,8 @@ struct FusedConv : Attributes {
                     std::span<Tensor* const> args, Tensor& output) const;
 };
 
-using FusedConv2D = FusedConv<"_FusedConv2D", Conv2DAttributes>;
-using FusedDepthwiseConv2dNative = FusedConv<"_FusedDepthwiseConv2dNative", DepthwiseAttributes>;
-using FusedConv3D = FusedConv<"_FusedConv3D", Conv3DAttributes>;
+using FusedConv2D = FusedConv<"_EpilogueConv2D", Conv2DAttributes>;
+using FusedDepthwiseConv2dNative = FusedConv<"_EpilogueDepthwiseConv2dNative", DepthwiseAttributes>;
+using FusedConv3D = FusedConv<"_EpilogueConv3D", Conv3DAttributes>;
 
 }  // namespace penstock::ops

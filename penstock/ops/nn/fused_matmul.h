@@ -10,7 +10,7 @@ namespace penstock::ops {
 
 // A product and what follows it (see ParseEpilogue) as one node. Made by the compiler.
 struct FusedMatMul {
-  static constexpr auto kName = "_FusedMatMul";
+  static constexpr auto kName = "_EpilogueMatMul";
   static constexpr bool kNoGradient = true;
   static constexpr double kCost = 30;
 

@@ -1,0 +1,26 @@
+# The optional libraries behind strings and files, each as a target Penstock::<name> where it is
+# found: RE2 (regular expressions), ICU (the tables of Unicode) and zlib (compressed files).
+
+# penstock_find_text(<name> <header> <library>...)
+function(penstock_find_text name header)
+  string(TOUPPER PENSTOCK_${name} prefix)
+  find_path(${prefix}_INCLUDE ${header})
+  set(found ${${prefix}_INCLUDE})
+  foreach(library ${ARGN})
+    find_library(${prefix}_${library} ${library})
+    list(APPEND libraries ${${prefix}_${library}})
+    if(NOT ${prefix}_${library})
+      set(found FALSE)
+    endif()
+  endforeach()
+  mark_as_advanced(${prefix}_INCLUDE)
+  if(found AND NOT TARGET Penstock::${name})
+    add_library(Penstock::${name} INTERFACE IMPORTED)
+    target_include_directories(Penstock::${name} SYSTEM INTERFACE ${${prefix}_INCLUDE})
+    target_link_libraries(Penstock::${name} INTERFACE ${libraries})
+  endif()
+endfunction()
+
+penstock_find_text(re2 re2/re2.h re2)
+penstock_find_text(icu unicode/ucnv.h icuuc)
+penstock_find_text(zlib zlib.h z)
