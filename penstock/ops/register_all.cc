@@ -77,6 +77,7 @@
   F(Ordering) \
   F(EditDistance) \
   F(Ragged) \
+  F(SparseCross) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
