@@ -29,6 +29,7 @@ foreach(part
     "JPEG::JPEG;JPEG images;libjpeg-dev"
     "PNG::PNG;PNG images;libpng-dev"
     "GIF::GIF;GIF images;libgif-dev"
+    "WEBP::WEBP;WebP images;libwebp-dev"
     "Penstock::leveldb;Checkpoints;libleveldb-dev libsnappy-dev"
     "Eigen3::Eigen;Matrix decompositions;libeigen3-dev"
     "Penstock::re2;Regular expressions;libre2-dev"
@@ -39,10 +40,12 @@ foreach(part
   list(GET part 2 packages)
   if(TARGET ${target})
     message(STATUS "${what}: on, ${target}")
+    list(APPEND PENSTOCK_OPTIONAL_TARGETS ${target})
   else()
     message(STATUS "${what}: off, ${target} was not found (Debian and Ubuntu: ${packages})")
   endif()
 endforeach()
+list(REMOVE_ITEM PENSTOCK_OPTIONAL_TARGETS Eigen3::Eigen)  # headers, of no use to our users
 if(TARGET Penstock::leveldb)
   set(PENSTOCK_LEVELDB_LIBS Penstock::leveldb)
 endif()

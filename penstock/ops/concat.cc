@@ -186,8 +186,34 @@ Status Pack::ComputeCpu(CpuContext& context, std::span<Tensor* const> values,
   return OkStatus();
 }
 
+Result<Shape> ParallelConcat::InferShape(std::span<const Known> values) const {
+  if (!shape.IsFullyKnown() || shape.rank() < 1 ||
+      shape.dim(0) != static_cast<int64_t>(values.size())) {
+    return InvalidArgument("shape must be known and begin with the number of values, {}, got {}",
+                           values.size(), shape);
+  }
+  Shape row = shape;
+  row.set_dim(0, 1);
+  for (const Known& value : values) {
+    if (!MergeShapes(row, *value.shape).ok())
+      return InvalidArgument("each value must have shape {}, got {}", row, *value.shape);
+  }
+  return Shape::Make(shape.dims());
+}
+
+Status ParallelConcat::ComputeCpu(CpuContext& context, std::span<Tensor* const> values,
+                                  Tensor& output) const {
+  StridedPart dst = DensePart(output.shape().dims());
+  for (const Tensor* value : values) {
+    const auto dims = value->shape().dims();
+    CopyElements(*value, DensePart(dims), output, dst, dims, context.parallel());
+    dst.offset += dst.strides[0];
+  }
+  return OkStatus();
+}
+
 void RegisterConcat(Registrar& registrar) {
-  registrar.AddAll<ConcatV2, Concat, ConcatOffset, Pack>();
+  registrar.AddAll<ConcatV2, Concat, ParallelConcat, ConcatOffset, Pack>();
 }
 
 }  // namespace penstock::ops

@@ -33,6 +33,18 @@ struct Concat {
                     std::span<Tensor* const> values, Tensor& output) const;
 };
 
+// Rows of extent 1 one below the other, as the graph says beforehand what comes of it.
+struct ParallelConcat {
+  static constexpr auto kName = "ParallelConcat";
+  static constexpr bool kNoGradient = true;
+  Shape shape;
+  using Sig = Signature<In<"values", List<"N", AnyType<"T">, 1>>, Out<"output", AnyType<"T">>>;
+  static constexpr std::tuple kAttrs{Field{"shape", &ParallelConcat::shape}.Required()};
+
+  Result<Shape> InferShape(std::span<const Known> values) const;
+  Status ComputeCpu(CpuContext& context, std::span<Tensor* const> values, Tensor& output) const;
+};
+
 // Where each of the tensors with these shapes begins in their concatenation.
 struct ConcatOffset {
   static constexpr auto kName = "ConcatOffset";
