@@ -94,6 +94,7 @@
   F(Conv) \
   F(RandomGenerator) \
   F(Candidates) \
+  F(ParameterizedNormal) \
   F(SpaceToDepth) \
   F(Patches) \
   F(Colour) \
