@@ -85,8 +85,6 @@ TEST_F(TablesTest, AStaticTableIsFilledOnce) {
                     "different");
   ExpectTargetFails(Insert(h, Words({"b"}), Longs({2})), Code::kUnimplemented, "Insert");
   ExpectTargetFails(Node("LookupTableRemoveV2", {h, Words({"b"})}), Code::kUnimplemented, "Remove");
-  ExpectTargetFails(Node("LookupTableImportV2", {h, Words({"b"}), Longs({2})}),
-                    Code::kUnimplemented, "Import");
   const Expr all = Export(h, DType::kString, DType::kInt64);
   Expect({all, all.Output(1)}, {"string [2] {\"a\", \"b\"}", "int64 [2] {1, 2}"});
 }
