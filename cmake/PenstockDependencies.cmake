@@ -29,6 +29,7 @@ foreach(part
     "JPEG::JPEG;JPEG images;libjpeg-dev"
     "PNG::PNG;PNG images;libpng-dev"
     "GIF::GIF;GIF images;libgif-dev"
+    "WEBP::WEBP;WebP images;libwebp-dev"
     "Penstock::leveldb;Checkpoints;libleveldb-dev libsnappy-dev"
     "Eigen3::Eigen;Matrix decompositions;libeigen3-dev"
     "Penstock::re2;Regular expressions;libre2-dev"

@@ -33,21 +33,32 @@ install(FILES ${PROJECT_BINARY_DIR}/PenstockConfig.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PenstockDnnl.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PenstockImages.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PenstockLevelDb.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PenstockText.cmake
         DESTINATION ${cmake_dir})
 
 # A static library hands its dependencies on to whoever links it, also without --static.
 if(NOT BUILD_SHARED_LIBS)
   set(PENSTOCK_PC_REQUIRES "protobuf libhwy")
   set(PENSTOCK_PC_LIBS "-ldnnl -pthread")
-  foreach(codec JPEG PNG GIF)
+  foreach(codec ${PENSTOCK_IMAGE_CODECS})
     if(TARGET ${codec}::${codec})
       string(TOLOWER " -l${codec}" library)
       string(APPEND PENSTOCK_PC_LIBS ${library})
     endif()
   endforeach()
+  if(TARGET WEBP::WEBP)
+    string(APPEND PENSTOCK_PC_LIBS " -lwebpdemux")
+  endif()
   if(PENSTOCK_LEVELDB_LIBS)
     string(APPEND PENSTOCK_PC_LIBS " -lleveldb -lsnappy")
   endif()
+  foreach(part "re2;-lre2" "icu;-licuuc" "zlib;-lz")
+    list(GET part 0 name)
+    list(GET part 1 flag)
+    if(name IN_LIST PENSTOCK_TEXT_PARTS)
+      string(APPEND PENSTOCK_PC_LIBS " ${flag}")
+    endif()
+  endforeach()
   if(PENSTOCK_CUDA)
     string(APPEND PENSTOCK_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
   endif()

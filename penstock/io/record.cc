@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "penstock/io/compression.h"
 #include "penstock/io/crc32c.h"
 #include "penstock/io/little_endian.h"
 
@@ -116,6 +117,32 @@ Result<bool> RecordReader::Read(std::string* record) {
     return Damaged("checksum of the data does not match");
   }
   offset_ = data_offset + length + kCrcBytes;
+  return true;
+}
+
+Result<bool> ReadRecord(InputStream& stream, std::string* record, RecordReaderOptions options) {
+  const uint64_t begin = stream.offset();
+  const auto damaged = [&](std::string_view what) {
+    return DataLoss("{}: record at offset {}: {}", Printable(stream.path()), begin, what);
+  };
+  std::string header;
+  TRY_ASSIGN(const size_t got, stream.Read(kHeaderBytes, &header));
+  if (got == 0) return false;
+  if (got < kHeaderBytes) return damaged("truncated within its header");
+  if (MaskedCrc32c({header.data(), kLengthBytes}) !=
+      LoadLittleEndian<uint32_t>(header.data() + kLengthBytes))
+    return damaged("checksum of the length does not match");
+  const uint64_t length = LoadLittleEndian<uint64_t>(header.data());
+  if (length > options.max_record_bytes) {
+    return ResourceExhausted("{}: record at offset {}: length is {}, the limit is {}",
+                             Printable(stream.path()), begin, length, options.max_record_bytes);
+  }
+  record->clear();
+  TRY_ASSIGN(const size_t data, stream.Read(static_cast<size_t>(length) + kCrcBytes, record));
+  if (data != length + kCrcBytes) return damaged("truncated");
+  const uint32_t crc = LoadLittleEndian<uint32_t>(record->data() + length);
+  record->resize(static_cast<size_t>(length));
+  if (MaskedCrc32c(*record) != crc) return damaged("checksum of the data does not match");
   return true;
 }
 

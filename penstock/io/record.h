@@ -15,7 +15,7 @@
 //            data:byte[length]  masked_crc32c(data):u32
 //
 // There is no header, no padding and no count: a file may be cut between records, and files may be
-// concatenated. Files that are compressed as a whole are not read.
+// concatenated. Files that are compressed as a whole are read as streams.
 
 namespace penstock::io {
 
@@ -64,6 +64,12 @@ class RecordReader {
   std::string buffer_;
   uint64_t buffer_offset_ = 0;
 };
+
+class InputStream;
+
+// Reads the next record of a stream, which may be compressed as a whole; false at its end. DataLoss
+// as RecordReader says it.
+Result<bool> ReadRecord(InputStream& stream, std::string* record, RecordReaderOptions options = {});
 
 // Writes records to a new file, or over an old one.
 // Threads: one at a time. After an error the file may end inside a record, so every later call

@@ -107,8 +107,6 @@
   F(SparseSegment) \
   F(SparseMatMul) \
   F(Checkpoint) \
-  F(TableTextFile) \
-  F(Readers) \
   F(DatasetSources) \
   F(DatasetTransforms) \
   F(DatasetMaps) \
@@ -152,6 +150,13 @@
   F(Serialize) \
   F(Csv) \
   F(Summaries) \
+  F(Lstm) \
+  F(Gru) \
+  F(CtcLoss) \
+  F(CtcDecoder) \
+  F(Files) \
+  F(Readers) \
+  F(TableFiles) \
   // each line above ends in a backslash
 // clang-format on
 

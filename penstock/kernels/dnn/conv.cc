@@ -58,7 +58,15 @@ struct Description {
     return {dims, memory::data_type::f32,
             dims.size() == 5 ? memory::format_tag::ndhwc : memory::format_tag::nhwc};
   }
-  memory::desc PlainFilter() const { return {filter, memory::data_type::f32, filter_strides}; }
+  // `swapped`: input and output channels have changed places, as in a mirrored convolution.
+  memory::desc PlainFilter(bool swapped) const {
+    Dims steps = filter_strides;
+    if (swapped) {
+      steps[0] = filter[1];
+      steps[1] = 1;
+    }
+    return {filter, memory::data_type::f32, steps};
+  }
   memory::desc AnyFilter() const {
     return {filter, memory::data_type::f32, memory::format_tag::any};
   }
@@ -155,13 +163,14 @@ Compiled Compile(const ConvProblem& problem, const ConvShape& shape, const memor
 
 class OneDnnConvolution final : public Convolution {
  public:
-  // Throws what oneDNN throws.
-  OneDnnConvolution(const ConvProblem& problem, std::vector<ConvPart> parts, const char** why)
+  // Throws what oneDNN throws. `swapped`: see PlainFilter.
+  OneDnnConvolution(const ConvProblem& problem, std::vector<ConvPart> parts, bool swapped,
+                    const char** why)
       : pass_(problem.pass),
         epilogue_(problem.epilogue),
         multiplications_(problem.shape.multiplications()),
         parts_(std::move(parts)),
-        plain_(Description(problem.shape).PlainFilter()) {
+        plain_(Description(problem.shape).PlainFilter(swapped)) {
     const SerialOpenMp serial;
     memory::desc filter = Description(problem.shape).AnyFilter();
     for (const ConvPart& part : parts_) {
@@ -356,6 +365,54 @@ class OneDnnConvolution final : public Convolution {
   memory::desc reorder_scratchpad_;
 };
 
+// The input's gradient of a convolution without groups and of stride 1: a convolution of the
+// output's gradient with the taps in reverse order, input and output channels swapped. oneDNN 2's
+// forward code is some 5 % faster than its own code for this pass.
+class MirroredConvolution final : public Convolution {
+ public:
+  // `forward` is made for Mirrored(shape) and a swapped filter.
+  MirroredConvolution(const ConvShape& shape, std::unique_ptr<Convolution> forward)
+      : taps_(shape.taps()),
+        tap_bytes_(shape.in_channels * shape.out_channels * static_cast<int64_t>(sizeof(float))),
+        forward_(std::move(forward)) {}
+
+  static bool Fits(const ConvProblem& problem) {
+    return problem.pass == ConvPass::kInputGradient && problem.shape.groups == 1 &&
+           problem.shape.stride == ConvShape::Extents{1, 1, 1};
+  }
+  static ConvShape Mirrored(const ConvShape& shape) {
+    ConvShape mirrored = shape;
+    std::swap(mirrored.in, mirrored.out);
+    std::swap(mirrored.in_channels, mirrored.out_channels);
+    for (int axis = 0; axis < ConvShape::kAxes; ++axis) {
+      mirrored.pad[axis] = (shape.filter[axis] - 1) * shape.dilation[axis] - shape.pad[axis];
+    }
+    return mirrored;
+  }
+
+  int64_t scratch_bytes(int threads) const override {
+    return Aligned(taps_ * tap_bytes_) + forward_->scratch_bytes(threads);
+  }
+  bool Run(const ConvOperands& operands, void* scratch, const ParallelFor& each) const override {
+    char* const reversed = static_cast<char*>(scratch);
+    const char* filter = static_cast<const char*>(operands.filter);
+    for (int64_t tap = 0; tap < taps_; ++tap) {
+      std::memcpy(reversed + (taps_ - 1 - tap) * tap_bytes_, filter + tap * tap_bytes_,
+                  static_cast<size_t>(tap_bytes_));
+    }
+    ConvOperands mirrored;
+    mirrored.input = operands.output;
+    mirrored.filter = reversed;
+    mirrored.result = operands.result;
+    return forward_->Run(mirrored, reversed + Aligned(taps_ * tap_bytes_), each);
+  }
+
+ private:
+  const int64_t taps_;
+  const int64_t tap_bytes_;
+  const std::unique_ptr<Convolution> forward_;
+};
+
 const char* Unfit(const ConvProblem& problem) {
   if (problem.dtype != DType::kFloat) return "it computes in float only";
   if (const char* why = UnfitThreading()) return why;
@@ -376,16 +433,13 @@ const char* Unfit(const ConvProblem& problem) {
   return nullptr;
 }
 
-}  // namespace
-
-std::unique_ptr<Convolution> MakeOneDnnConvolution(const ConvProblem& problem, const char** why) {
-  *why = Unfit(problem);
-  if (*why != nullptr) return nullptr;
+// Null, and `why`, when oneDNN cannot or should not take the problem.
+std::unique_ptr<Convolution> Make(const ConvProblem& problem, bool swapped, const char** why) {
   std::vector<ConvPart> parts = SplitConvolution(problem.pass, problem.shape);
   for (;;) {
     try {
       const char* poor = nullptr;
-      auto made = std::make_unique<OneDnnConvolution>(problem, parts, &poor);
+      auto made = std::make_unique<OneDnnConvolution>(problem, parts, swapped, &poor);
       if (poor == nullptr) return made;
       *why = poor;
     } catch (const dnnl::error&) {
@@ -397,6 +451,22 @@ std::unique_ptr<Convolution> MakeOneDnnConvolution(const ConvProblem& problem, c
     // Parts of another shape may have no code for the filter's form that the first one chose.
     parts = {{problem.shape, 0, 0}};
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Convolution> MakeOneDnnConvolution(const ConvProblem& problem, const char** why) {
+  *why = Unfit(problem);
+  if (*why != nullptr) return nullptr;
+  if (MirroredConvolution::Fits(problem)) {
+    const ConvProblem mirrored{
+        ConvPass::kForward, problem.dtype, MirroredConvolution::Mirrored(problem.shape), {}};
+    if (auto forward = Make(mirrored, /*swapped=*/true, why)) {
+      *why = nullptr;
+      return std::make_unique<MirroredConvolution>(problem.shape, std::move(forward));
+    }
+  }
+  return Make(problem, /*swapped=*/false, why);
 }
 
 }  // namespace penstock::kernels

@@ -61,6 +61,9 @@ const OpRows kDecodeRows{
     Row(DecodeImage{.expand_animations = false}).Inputs(SeedValue("gif_fuzz/2.gif")),
     Row(DecodeImage{}).Inputs(Scalar<std::string>("plain text")).Fails(kBad, "10"),
     Row(DecodeImage{.channels = 4}).Inputs(SeedValue("jpeg_fuzz/0.jpeg")).Fails(kBad, "4"),
+    Row(DecodeWebP{}).Inputs(SeedValue("webp_fuzz/0.webp")),
+    Row(DecodeWebP{}).Inputs(SeedValue("webp_fuzz/0.webp", 20)).Fails(kBad, "WebP"),
+    Row(DecodeWebP{.channels = 1}).Inputs(SeedValue("webp_fuzz/0.webp")).Fails(kBad, "channels"),
     Row(ExtractJpegShape{})
         .Inputs(SeedValue("jpeg_fuzz/0.jpeg"))
         .Expect(Vector<int32_t>({17, 23, 3})),

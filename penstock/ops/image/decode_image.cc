@@ -7,18 +7,21 @@
 #include "penstock/io/image/gif.h"
 #include "penstock/io/image/jpeg.h"
 #include "penstock/io/image/png.h"
+#include "penstock/io/image/webp.h"
 #include "penstock/ops/store_integers.h"
 
 namespace penstock::ops {
 namespace {
 
-enum class Format { kUnknown, kJpeg, kPng, kGif, kBmp };
+enum class Format { kUnknown, kJpeg, kPng, kGif, kBmp, kWebP };
 
 Format FormatOf(std::string_view bytes) {
   if (bytes.starts_with("\xff\xd8\xff")) return Format::kJpeg;
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return Format::kPng;
   if (bytes.starts_with("GIF8")) return Format::kGif;
   if (bytes.starts_with("BM")) return Format::kBmp;
+  if (bytes.size() > 12 && bytes.starts_with("RIFF") && bytes.substr(8, 4) == "WEBP")
+    return Format::kWebP;
   return Format::kUnknown;
 }
 
@@ -30,6 +33,7 @@ struct Request {
   bool takes_png = true;
   bool takes_gif = true;
   bool takes_bmp = false;
+  bool takes_webp = false;
   bool all_frames = true;
   bool one_frame_only = false;  // refuses files of several
   bool frames_axis = false;     // also for files of one
@@ -122,10 +126,19 @@ Status Decode(CpuContext& context, const Tensor& contents, const Request& reques
       return DecodeInto(context, request, DType::kUint8, false, [&](io::PixelMemory memory) {
         return io::DecodeBmp(bytes, channels, io::kMaxSamples, memory);
       });
+    case Format::kWebP:
+      if (!request.takes_webp) return Refused("WebP");
+      if (channels == 1) return InvalidArgument("WebP files have 3 or 4 channels, got 1");
+      if (request.dtype != DType::kUint8)
+        return InvalidArgument("WebP files are decoded to uint8, got {}", request.dtype);
+      return DecodeInto(
+          context, request, DType::kUint8, request.all_frames, [&](io::PixelMemory memory) {
+            return io::DecodeWebP(bytes, channels, request.all_frames, io::kMaxSamples, memory);
+          });
     case Format::kUnknown:
       break;
   }
-  return InvalidArgument("contents must be a JPEG, PNG, GIF or BMP file, got {} other bytes",
+  return InvalidArgument("contents must be a JPEG, PNG, GIF, BMP or WebP file, got {} other bytes",
                          bytes.size());
 }
 
@@ -236,7 +249,17 @@ Status DecodeImage::ComputeCpu(CpuContext& context, const Tensor& contents) cons
                 {.dtype = kDTypeOf<T>,
                  .channels = channels,
                  .takes_bmp = true,
+                 .takes_webp = true,
                  .all_frames = expand_animations});
+}
+
+Status DecodeWebP::CheckAttrs() const { return CheckChannels(channels); }
+Result<Shape> DecodeWebP::InferShape(const Shape& contents) const {
+  TRY(CheckScalar(contents, "contents"));
+  return Shape::Unknown();
+}
+Status DecodeWebP::ComputeCpu(CpuContext& context, const Tensor& contents) const {
+  return Decode(context, contents, {.channels = channels, .takes_webp = true});
 }
 
 Result<Shape> ExtractJpegShape::InferShape(const Shape& contents) const {
@@ -252,7 +275,7 @@ Status ExtractJpegShape::ComputeCpu(CpuContext&, const Tensor& contents,
 
 void RegisterDecodeImage(Registrar& registrar) {
   registrar.AddAll<DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeImage,
-                   ExtractJpegShape>();
+                   DecodeWebP, ExtractJpegShape>();
 }
 
 }  // namespace penstock::ops

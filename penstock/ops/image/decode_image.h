@@ -102,6 +102,20 @@ struct DecodeImage {
   Status ComputeCpu(CpuContext& context, const Tensor& contents) const;
 };
 
+// Frames of 3 channels, or of 4 where there is transparency.
+struct DecodeWebP {
+  static constexpr auto kName = "DecodeWebP";
+  static constexpr bool kNoGradient = true;
+  int64_t channels = 0;
+  using Sig =
+      Signature<In<"contents", std::string>, Out<"image", TypeVarOr<"dtype", uint8_t, uint8_t>>>;
+  static constexpr std::tuple kAttrs{Field{"channels", &DecodeWebP::channels}};
+
+  Status CheckAttrs() const;
+  Result<Shape> InferShape(const Shape& contents) const;
+  Status ComputeCpu(CpuContext& context, const Tensor& contents) const;
+};
+
 struct ExtractJpegShape {
   static constexpr auto kName = "ExtractJpegShape";
   static constexpr bool kNoGradient = true;

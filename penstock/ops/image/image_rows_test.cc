@@ -1,4 +1,5 @@
 #include "penstock/ops/image/colour.h"
+#include "penstock/ops/image/distorted_box.h"
 #include "penstock/ops/image/draw_boxes.h"
 #include "penstock/ops/image/glimpse.h"
 #include "penstock/ops/image/non_max_suppression.h"
@@ -198,6 +199,33 @@ const OpRows kBoxRows{
     Row(ExtractGlimpseV2{})
         .Inputs(Uniform({1, 4, 4, 1}), Ints({2, -2}), Uniform({1, 2}))
         .Fails(kBad, "-2"),
+};
+
+// Values of stock TensorFlow for these seeds; a stateful op goes on in its stream from run to run.
+const Value kWholeImage = Values<float>({1, 1, 4}, {0, 0, 1, 1});
+const OpRows kSampleRows{
+    Row("StatelessSampleDistortedBoundingBox")
+        .Inputs(Ints({60, 80, 3}), kWholeImage, Scalar(0.1f), Vector<int64_t>({1, 2}))
+        .Expect(Ints({0, 1, 0}), Ints({54, 67, -1}),
+                Values<float>({1, 1, 4}, {0.0f, 0.0125f, 0.9f, 0.85f})),
+    Row("StatelessSampleDistortedBoundingBox")
+        .Inputs(Ints({60, 80, 3}), Empty({1, 0, 4}), Scalar(0.1f), Vector<int64_t>({1, 2}))
+        .Fails(kBad, "use_image_if_no_bounding_boxes"),
+    Row("StatelessSampleDistortedBoundingBox")
+        .Inputs(Ints({60, 80, 3}), Values<float>({1, 1, 4}, {0, 0, 2, 1}), Scalar(0.1f),
+                Vector<int64_t>({1, 2}))
+        .Fails(kBad, "2"),
+    Row("SampleDistortedBoundingBox")
+        .Attr("max_attempts", int64_t{0})
+        .Inputs(Ints({60, 80, 3}), kWholeImage)
+        .Fails(kBad, "max_attempts"),
+    Row("SampleDistortedBoundingBox").Inputs(Ints({60, 80}), kWholeImage).Fails(kBad, "3 elements"),
+    Row("SampleDistortedBoundingBoxV2")
+        .Inputs(Ints({60, 80, 3}), kWholeImage, Scalar(-1.f))
+        .Fails(kBad, "-1"),
+    Row("SampleDistortedBoundingBoxV2")
+        .Inputs(Ints({60, -80, 3}), kWholeImage, Scalar(0.1f))
+        .Fails(kBad, "-80"),
 };
 
 }  // namespace

@@ -99,8 +99,10 @@ Status DecodeCsv::ComputeCpu(CpuContext&, const Tensor& records,
     if (!select_cols.empty()) {
       size_t kept = 0;
       for (const int64_t column : select_cols) {
-        if (static_cast<size_t>(column) < fields.size())
-          fields[kept++] = std::move(fields[static_cast<size_t>(column)]);
+        const auto from = static_cast<size_t>(column);
+        if (from >= fields.size()) break;
+        if (from != kept) fields[kept] = std::move(fields[from]);
+        ++kept;
       }
       fields.resize(kept);
     }

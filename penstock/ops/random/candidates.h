@@ -118,12 +118,12 @@ struct FixedUnigramCandidateSampler {
   int64_t num_sampled = 1;
   bool unique = false;
   int64_t range_max = 1;
-  std::string vocab_file;
+  std::string vocab_file = "";
   float distortion = 1;
   int64_t num_reserved_ids = 0;
   int64_t num_shards = 1;
   int64_t shard = 0;
-  std::vector<float> unigrams;
+  std::vector<float> unigrams = {};
   int64_t seed = 0;
   int64_t seed2 = 0;
   using Sig = CandidateSignature;
@@ -136,7 +136,7 @@ struct FixedUnigramCandidateSampler {
                                      Field{"distortion", &Self::distortion},
                                      Field{"num_reserved_ids", &Self::num_reserved_ids},
                                      Field{"num_shards", &Self::num_shards}.Min(1),
-                                     Field{"shard", &Self::shard},
+                                     Field{"shard", &Self::shard}.Min(0),
                                      Field{"unigrams", &Self::unigrams},
                                      Field{"seed", &Self::seed},
                                      Field{"seed2", &Self::seed2}};

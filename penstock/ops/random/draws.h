@@ -113,7 +113,8 @@ struct RandomGamma {
   Result<Shape> InferShape(const Integers& shape, const Shape& alpha) const {
     return PerParameterShape(shape, alpha);
   }
-  // Through how the sample would move if alpha did, the random bits being what they were.
+  // By how the sample moves with alpha while its place in the distribution stays, which is not what
+  // the same random bits would give: they may be refused where they were accepted.
   void Gradient(Gradients& g) const;
   Status Draw(CpuContext& context, NodeStream& node) const;
   static Result<std::unique_ptr<Kernel>> MakeCpuKernel(const KernelRequest& request) {
