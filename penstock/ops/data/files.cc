@@ -156,7 +156,10 @@ Result<Shape> TFRecordDataset::InferShape(const Shape& filenames, const Shape& c
 Status TFRecordDataset::ComputeCpu(CpuContext& context, const Tensor& filenames,
                                    const Tensor& compression_type, int64_t buffer_size) const {
   TRY(CheckNotCompressed(compression_type));
-  if (buffer_size < 0) return InvalidArgument("`buffer_size` must be >= 0 (0 == no buffering)");
+  if (buffer_size < -1) {
+    return InvalidArgument(
+        "`buffer_size` must be >= 0 (0 == no buffering) or -1 (not said), got {}", buffer_size);
+  }
   return SetFiles<io::RecordReader>(context, filenames);
 }
 
