@@ -27,6 +27,9 @@ Status FoldConstants(Graph& graph, const Evaluator& evaluator);
 Status Simplify(Graph& graph);
 // Merges nodes that compute the same.
 Status MergeCommonSubexpressions(Graph& graph);
+// Replaces the nodes that normalise rows by their own moments by one _FusedLayerNorm, where nobody
+// else reads what passes between them. It rounds otherwise than they do, no worse.
+Status FuseLayerNorms(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.
 Status FuseElementwise(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.

@@ -6,7 +6,7 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline", "free", "fold", "simplify", "merge", "fuse", "memory"};
+  return {"inline", "free", "fold", "simplify", "merge", "layer_norm", "fuse", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -24,6 +24,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
   TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
+  TRY(run("layer_norm", FuseLayerNorms));
   TRY(run("fuse", FuseElementwise));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));

@@ -45,6 +45,22 @@ Status TurnIntoConst(Graph& graph, NodeId id, const Tensor& value) {
   return OkStatus();
 }
 
+Status TurnInto(Graph& graph, NodeId id, const OpInfo& op, AttrMap attrs,
+                std::vector<OutputRef> inputs) {
+  Node& node = graph.node(id);
+  if (const AttrValue* colocation = FindAttr(node.attrs, "_class")) {
+    attrs.emplace_back("_class", *colocation);
+  }
+  TRY_ASSIGN(const NodeTypes types, ExpandTypes(op.def, attrs));
+  TRY_ASSIGN(DecodedOp decoded, op.decode(attrs, types));
+  node.op = &op;
+  node.inputs = std::move(inputs);
+  node.attrs = std::move(attrs);
+  node.decoded = std::move(decoded);
+  node.extra = nullptr;
+  return OkStatus();
+}
+
 void RemoveUnread(Graph& graph, std::vector<NodeId> candidates) {
   if (candidates.empty()) return;
   std::vector<int32_t> readers(static_cast<size_t>(graph.num_nodes()), 0);

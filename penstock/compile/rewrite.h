@@ -24,6 +24,11 @@ bool ReadsVariable(const Graph& graph, const Node& node);
 // its inputs and control inputs.
 Status TurnIntoConst(Graph& graph, NodeId id, const Tensor& value);
 
+// Makes the node one of `op`, which computes the same outputs from other inputs. Keeps its name,
+// device, colocation, control inputs and readers.
+Status TurnInto(Graph& graph, NodeId id, const OpInfo& op, AttrMap attrs,
+                std::vector<OutputRef> inputs);
+
 // Removes those of `candidates` that nobody reads or waits for, and then what only they read. Keeps
 // nodes that have an effect besides their outputs.
 void RemoveUnread(Graph& graph, std::vector<NodeId> candidates);

@@ -79,7 +79,8 @@
   F(Lstm) \
   F(Gru) \
   F(CtcLoss) \
-  F(CtcDecoder)
+  F(CtcDecoder) \
+  F(LayerNorm)
 // clang-format on
 
 namespace penstock::ops {
