@@ -80,7 +80,8 @@
   F(Gru) \
   F(CtcLoss) \
   F(CtcDecoder) \
-  F(LayerNorm)
+  F(LayerNorm) \
+  F(Dilation)
 // clang-format on
 
 namespace penstock::ops {
