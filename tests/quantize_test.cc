@@ -38,7 +38,7 @@ double Accuracy(const Graph& graph, const std::vector<uint8_t>& images,
     Tensor batch(DType::kFloat, Shape{kBatch, 28, 28, 1});
     std::copy_n(images.begin() + static_cast<int64_t>(first) * kPixels, kBatch * kPixels,
                 batch.mutable_data<float>());
-    const Tensor scores = session.Run({{"features:0", batch}}, {"Prediction:0"})[0];
+    const Tensor scores = session.Run({{"Features:0", batch}}, {"Prediction:0"})[0];
     for (int64_t i = 0; i < kBatch; ++i) {
       const float* row = scores.data<float>() + i * 10;
       right += std::max_element(row, row + 10) - row == labels[first + static_cast<size_t>(i)];

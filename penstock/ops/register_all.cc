@@ -159,6 +159,8 @@
   F(Files) \
   F(Readers) \
   F(TableFiles) \
+  F(LayerNorm) \
+  F(Dilation) \
   // each line above ends in a backslash
 // clang-format on
 
