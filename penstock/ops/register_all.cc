@@ -82,7 +82,8 @@
   F(Summaries) \
   F(Files) \
   F(Readers) \
-  F(TableFiles)
+  F(TableFiles) \
+  F(Sequences)
 // clang-format on
 
 namespace penstock::ops {
