@@ -161,6 +161,7 @@
   F(TableFiles) \
   F(LayerNorm) \
   F(Dilation) \
+  F(Sequences) \
   // each line above ends in a backslash
 // clang-format on
 
