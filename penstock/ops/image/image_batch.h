@@ -22,6 +22,22 @@ struct ImageBatch {
   int64_t image() const { return height * row(); }
 };
 
+// Calls f.operator()<C>() with the number of channels where loops over so few are worth a copy of
+// their own, else with 0.
+template <class F>
+decltype(auto) ForChannels(int64_t channels, F&& f) {
+  switch (channels) {
+    case 1:
+      return f.template operator()<1>();
+    case 3:
+      return f.template operator()<3>();
+    case 4:
+      return f.template operator()<4>();
+    default:
+      return f.template operator()<0>();
+  }
+}
+
 // A batch of images of which none is empty; a batch of no image is fine.
 Status CheckImages(const Shape& images, std::string_view what);
 // Height and width from a vector of two numbers, unknown while it is. Both must be positive.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -32,20 +33,55 @@ struct Cover {
   }
 };
 
-std::vector<Cover> CoversOf(const ResizeAxis& axis) {
-  std::vector<Cover> covers;
-  covers.reserve(static_cast<size_t>(axis.to));
-  for (int64_t i = 0; i < axis.to; ++i) covers.emplace_back(i, axis.scale);
-  return covers;
+// A cover along a row, with its pixels within the image and the parts of its two ends.
+struct Span {
+  int64_t begin;
+  int64_t end;
+  float first;
+  float last;
+};
+
+std::vector<Span> SpansOf(const ResizeAxis& axis) {
+  std::vector<Span> spans;
+  spans.reserve(static_cast<size_t>(axis.to));
+  for (int64_t i = 0; i < axis.to; ++i) {
+    const Cover cover(i, axis.scale);
+    spans.push_back({cover.begin, cover.end, cover.Part(cover.begin), cover.Part(cover.end - 1)});
+  }
+  return spans;
 }
 
-// The sum of one channel of a row over the pixels that `cover` names.
-float SumAcross(const float* row, const Cover& cover, int64_t width, int64_t channels) {
-  const auto at = [&](int64_t x) { return row[std::clamp<int64_t>(x, 0, width - 1) * channels]; };
-  float sum = at(cover.begin) * cover.Part(cover.begin);
-  if (cover.begin + 1 == cover.end) return sum;
-  for (int64_t x = cover.begin + 1; x < cover.end - 1; ++x) sum += at(x);
-  return sum + at(cover.end - 1) * cover.Part(cover.end - 1);
+struct WeightedRow {
+  const float* pixels;
+  float part;
+};
+
+// One row of the result: C channels at a time.
+template <int C>
+void SumAreas(const std::vector<WeightedRow>& rows, const std::vector<Span>& across, int64_t width,
+              int64_t channels, float mean, float* to) {
+  for (const Span& span : across) {
+    std::array<float, C> sums{};
+    for (const WeightedRow& row : rows) {
+      const auto at = [&](int64_t x) {
+        return row.pixels + std::clamp<int64_t>(x, 0, width - 1) * channels;
+      };
+      std::array<float, C> line;
+      const float* pixel = at(span.begin);
+      for (int c = 0; c < C; ++c) line[c] = pixel[c] * span.first;
+      if (span.begin + 1 != span.end) {
+        for (int64_t x = span.begin + 1; x < span.end - 1; ++x) {
+          pixel = at(x);
+          for (int c = 0; c < C; ++c) line[c] += pixel[c];
+        }
+        pixel = at(span.end - 1);
+        for (int c = 0; c < C; ++c) line[c] += pixel[c] * span.last;
+      }
+      for (int c = 0; c < C; ++c) sums[c] += line[c] * row.part;
+    }
+    for (int c = 0; c < C; ++c) to[c] = sums[c] * mean;
+    to += channels;
+  }
 }
 
 }  // namespace
@@ -57,23 +93,29 @@ Status ResizeArea::ComputeCpu(CpuContext& context, const Tensor& images, const T
   TRY_ASSIGN(const Tensor floats, AsFloat(context, images));
   const ResizeAxis height(in.height, out.height, align_corners, false);
   const ResizeAxis width(in.width, out.width, align_corners, false);
-  const std::vector<Cover> across = CoversOf(width);
+  const std::vector<Span> across = SpansOf(width);
   const float mean = static_cast<float>(1.0 / (height.scale * width.scale));
   const double per_row = static_cast<double>(in.row() * (height.scale + 1) + out.row());
-  context.parallel()(out.batch * out.height, per_row * 4, [&](int64_t begin, int64_t end) {
+  context.parallel()(out.batch * out.height, per_row * 2, [&](int64_t begin, int64_t end) {
+    std::vector<WeightedRow> rows;
     for (int64_t i = begin; i < end; ++i) {
       const Cover down(i % out.height, height.scale);
       const float* image = floats.data<float>() + i / out.height * in.image();
       float* to = resized_images.mutable_data<float>() + i * out.row();
-      for (int64_t x = 0; x < out.width; ++x) {
-        for (int64_t c = 0; c < out.channels; ++c) {
-          float sum = 0;
-          for (int64_t y = down.begin; y < down.end; ++y) {
-            const float* row = image + std::clamp<int64_t>(y, 0, in.height - 1) * in.row() + c;
-            sum += SumAcross(row, across[x], in.width, in.channels) * down.Part(y);
-          }
-          *to++ = sum * mean;
+      const auto sum = [&]<int C>(int64_t channel) {
+        rows.clear();
+        for (int64_t y = down.begin; y < down.end; ++y) {
+          const int64_t row = std::clamp<int64_t>(y, 0, in.height - 1);
+          rows.push_back({image + row * in.row() + channel, down.Part(y)});
         }
+        SumAreas<C>(rows, across, in.width, in.channels, mean, to + channel);
+      };
+      int64_t channel = 0;
+      for (; channel + 4 <= in.channels; channel += 4) sum.template operator()<4>(channel);
+      if (in.channels - channel == 3) {
+        sum.template operator()<3>(channel);
+      } else {
+        for (; channel < in.channels; ++channel) sum.template operator()<1>(channel);
       }
     }
   });

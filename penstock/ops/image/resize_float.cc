@@ -17,21 +17,42 @@ ResizeTaps TapsOf(Bilinear, const ResizeAxis& axis) { return LinearTaps(axis); }
 ResizeTaps TapsOf(Bicubic, const ResizeAxis& axis) { return CubicTaps(axis); }
 
 // out[x] = in[lower] + (in[upper] - in[lower]) * part, for each pixel x of a row of C channels.
+template <int kChannels>
 void StretchRow(const float* in, const ResizeTaps& across, int64_t width, int64_t channels,
-                float* out) {
-  for (int64_t x = 0; x < width; ++x, out += channels) {
-    const float* lower = in + across.pixels[2 * x] * channels;
-    const float* upper = in + across.pixels[2 * x + 1] * channels;
+                float* __restrict out) {
+  const int64_t C = kChannels == 0 ? channels : kChannels;
+  for (int64_t x = 0; x < width; ++x, out += C) {
+    const float* lower = in + across.pixels[2 * x] * C;
+    const float* upper = in + across.pixels[2 * x + 1] * C;
     const float part = across.weights[2 * x + 1];
-    for (int64_t c = 0; c < channels; ++c) out[c] = lower[c] + (upper[c] - lower[c]) * part;
+    for (int64_t c = 0; c < C; ++c) out[c] = lower[c] + (upper[c] - lower[c]) * part;
   }
 }
+
+// out[x] = the sum of four pixels by their weights.
+template <int kChannels>
+void SumRow(const float* in, const ResizeTaps& across, int64_t width, int64_t channels,
+            float* __restrict out) {
+  const int64_t C = kChannels == 0 ? channels : kChannels;
+  for (int64_t x = 0; x < width; ++x, out += C) {
+    const int64_t* pixels = &across.pixels[4 * x];
+    const float* w = &across.weights[4 * x];
+    const float *a = in + pixels[0] * C, *b = in + pixels[1] * C;
+    const float *d = in + pixels[2] * C, *e = in + pixels[3] * C;
+    for (int64_t c = 0; c < C; ++c) out[c] = a[c] * w[0] + b[c] * w[1] + d[c] * w[2] + e[c] * w[3];
+  }
+}
+
+using RowFn = void (*)(const float*, const ResizeTaps&, int64_t, int64_t, float*);
 
 // One thread's rows: keeps the two rows of the original that were stretched last.
 class BilinearRows {
  public:
   BilinearRows(const ImageBatch& in, const ImageBatch& out, const ResizeTaps& across)
-      : in_(in), out_(out), across_(across) {
+      : in_(in),
+        out_(out),
+        across_(across),
+        stretch_(ForChannels(in.channels, []<int C>() -> RowFn { return &StretchRow<C>; })) {
     for (Row& row : rows_) row.values.resize(static_cast<size_t>(out.row()));
   }
 
@@ -57,13 +78,14 @@ class BilinearRows {
     const float* kept = keep < 0 ? rows_[1].source : image + keep * in_.row();
     Row& row = rows_[0].source == kept ? rows_[1] : rows_[0];
     row.source = source;
-    StretchRow(source, across_, out_.width, out_.channels, row.values.data());
+    stretch_(source, across_, out_.width, out_.channels, row.values.data());
     return row.values.data();
   }
 
   const ImageBatch in_;
   const ImageBatch out_;
   const ResizeTaps& across_;
+  const RowFn stretch_;
   Row rows_[2];
 };
 
@@ -71,19 +93,17 @@ class BilinearRows {
 class BicubicRows {
  public:
   BicubicRows(const ImageBatch& in, const ImageBatch& out, const ResizeTaps& across)
-      : in_(in), out_(out), across_(across), row_(static_cast<size_t>(in.row())) {}
+      : in_(in),
+        out_(out),
+        across_(across),
+        sum_(ForChannels(in.channels, []<int C>() -> RowFn { return &SumRow<C>; })),
+        row_(static_cast<size_t>(in.row())) {}
 
   void Write(const float* image, const ResizeTaps& down, int64_t y, float* out) {
     const int64_t* rows = &down.pixels[4 * y];
     Sum(image + rows[0] * in_.row(), image + rows[1] * in_.row(), image + rows[2] * in_.row(),
         image + rows[3] * in_.row(), &down.weights[4 * y], in_.row(), row_.data());
-    for (int64_t x = 0; x < out_.width; ++x, out += out_.channels) {
-      const int64_t* pixels = &across_.pixels[4 * x];
-      const float* from = row_.data();
-      Sum(from + pixels[0] * in_.channels, from + pixels[1] * in_.channels,
-          from + pixels[2] * in_.channels, from + pixels[3] * in_.channels, &across_.weights[4 * x],
-          in_.channels, out);
-    }
+    sum_(row_.data(), across_, out_.width, out_.channels, out);
   }
 
  private:
@@ -96,6 +116,7 @@ class BicubicRows {
   const ImageBatch in_;
   const ImageBatch out_;
   const ResizeTaps& across_;
+  const RowFn sum_;
   std::vector<float> row_;
 };
 
