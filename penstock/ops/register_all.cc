@@ -78,6 +78,7 @@
   F(EditDistance) \
   F(Ragged) \
   F(SparseCross) \
+  F(Sets) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "penstock/ops/sparse/edit_distance.h"
+#include "penstock/ops/sparse/sets.h"
 #include "penstock/ops/sparse/sparse_cross.h"
 #include "penstock/ops/testing/rows.h"
 
@@ -126,6 +127,47 @@ const OpRows kCrossRows{
     Row(SparseCrossV2{})
         .Inputs(Pairs({0, 0}), Longs({1}), Longs({1, 2}), Words({"p"}), Scalar<std::string>("-"))
         .Fails(kBad, "rank 2"),
+};
+
+const OpRows kSetRows{
+    Row(SetSize{})
+        .Inputs(Pairs({0, 0, 0, 1, 2, 0}), Ints({7, 7, 8}), Longs({3, 2}))
+        .Expect(Ints({1, 0, 1})),
+    Row(SetSize{}).Inputs(Pairs({1, 0, 0, 0}), Ints({7, 7}), Longs({3, 2})).Fails(kBad, "sorted"),
+    Row(SetSize{}).Inputs(Pairs({5, 0}), Ints({7}), Longs({3, 2})).Fails(kBad, "[5, 0]"),
+    Row(DenseToDenseSetOperation{.set_operation = "union"})
+        .Inputs(Values<int32_t>({2, 2}, {3, 1, 5, 5}), Values<int32_t>({2, 1}, {2, 5}))
+        .Expect(Pairs({0, 0, 0, 1, 0, 2, 1, 0}), Ints({1, 2, 3, 5}), Longs({2, 3})),
+    Row(DenseToDenseSetOperation{.set_operation = "b-a"})
+        .Inputs(Values<std::string>({1, 1}, {"a"}), Values<std::string>({1, 2}, {"b", "a"}))
+        .Expect(Pairs({0, 0}), Words({"b"}), Longs({1, 1})),
+    Row(DenseToDenseSetOperation{.set_operation = "sum"})
+        .Inputs(Uniform<int32_t>({1, 1}), Uniform<int32_t>({1, 1}))
+        .Fails(kBad, "sum"),
+    Row(DenseToDenseSetOperation{.set_operation = "a-b"})
+        .Inputs(Uniform<int32_t>({1, 1}), Uniform<int32_t>({2, 1}))
+        .Fails(kBad, "[1] vs [2]"),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Values<int64_t>({2, 2}, {1, 2, 3, 4}), Pairs({0, 0, 1, 1}), Longs({2, 9}),
+                Longs({2, 3}))
+        .Expect(Pairs({0, 0, 1, 0, 1, 1}), Longs({1, 3, 4}), Longs({2, 2})),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Longs({1}), Pairs({0, 0}), Longs({2}), Longs({2, 3}))
+        .Fails(kBad, "1 vs 2"),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Values<int64_t>({2, 1}, {1, 2}), Pairs({2, 0}), Longs({2}), Longs({2, 3}))
+        .Fails(kBad, "[2, 0]"),
+    Row(SparseToSparseSetOperation{.set_operation = "intersection"})
+        .Inputs(Pairs({0, 0, 0, 1}), Longs({4, 2}), Longs({1, 2}), Pairs({0, 0}), Longs({2}),
+                Longs({1, 1}))
+        .Expect(Pairs({0, 0}), Longs({2}), Longs({1, 1})),
+    Row(SparseToSparseSetOperation{.set_operation = "union"})
+        .Inputs(Pairs({0, 0}), Longs({4}), Longs({1, 2}), Pairs({0, 0}), Longs({2}), Longs({3, 1}))
+        .Fails(kBad, "[1] vs [3]"),
+    Row(SparseToSparseSetOperation{.set_operation = "union"})
+        .Inputs(Pairs({0, 0}), Longs({4}), Longs({1, 2}), Pairs({0, 0}), Longs({2, 3}),
+                Longs({1, 1}))
+        .Fails(kBad, "[2]"),
 };
 
 }  // namespace
