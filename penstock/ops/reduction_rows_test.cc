@@ -53,7 +53,7 @@ const OpRows kTopKRows{
         .Expect(Values<int32_t>({2, 2}, {9, 9, 8, 7}), Values<int32_t>({2, 2}, {1, 3, 0, 2})),
     Row(TopKV2{.sorted = false})
         .Inputs(Vector<int32_t>({3, 1, 2}), Scalar<int32_t>(3))
-        .Fails(Code::kUnimplemented, "sorted=false"),
+        .Expect(Vector<int32_t>({3, 2, 1}), Vector<int32_t>({0, 2, 1})),
     Row(TopKV2{}).Inputs(Uniform({2, 3, 7}), Scalar<int32_t>(3)).Gradient().Named("ranks"),
     Row(TopKV2{})
         .Inputs(Vector<int16_t>({3, -1, 5}), Scalar<int16_t>(3))

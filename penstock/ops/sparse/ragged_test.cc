@@ -98,33 +98,43 @@ const OpRows kDistanceRows{
 Value Words(std::initializer_list<std::string> values) { return Vector<std::string>(values); }
 
 const OpRows kCrossRows{
-    Row(SparseCross{.hashed_output = false})
+    Row(SparseCross{.hashed_output = false,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kString)
         .Inputs(Pairs({0, 0, 0, 3, 2, 1}), Words({"a", "b", "c"}), Longs({3, 4}),
                 Values<int64_t>({3, 1}, {9, 1, 4}))
         .Expect(Pairs({0, 0, 0, 1, 2, 0}), Words({"a_X_9", "b_X_9", "c_X_4"}), Longs({3, 2})),
-    Row(SparseCross{.hashed_output = true, .num_buckets = 1000, .hash_key = 956888297470})
+    Row(SparseCross{.hashed_output = true,
+                    .num_buckets = 1000,
+                    .hash_key = 956888297470,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({0, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({1, 1}, {9}))
         .Expect(Pairs({0, 0}), Longs({628}), Longs({1, 1})),
-    Row(SparseCross{.hashed_output = true})
+    Row(SparseCross{.hashed_output = true,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({0, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({2, 1}, {9, 9}))
         .Fails(kBad, "1 rows, got 2"),
-    Row(SparseCross{.hashed_output = true})
+    Row(SparseCross{.hashed_output = true,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({5, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({1, 1}, {9}))
         .Fails(kBad, "[5, 0]"),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kString}})
         .Inputs(Pairs({0, 0, 0, 1}), Longs({1, 2}), Longs({1, 2}),
                 Values<std::string>({1, 2}, {"p", "q"}), Scalar<std::string>("-"))
         .Expect(Pairs({0, 0, 0, 1, 0, 2, 0, 3}), Words({"1-p", "1-q", "2-p", "2-q"}),
                 Longs({1, 4})),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kFloat}})
         .Inputs(Pairs({0, 0}), Longs({1}), Longs({1, 2}), Values<float>({1, 1}, {1}),
                 Scalar<std::string>("-"))
         .Fails(kBad, "float"),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kString}})
         .Inputs(Pairs({0, 0}), Longs({1}), Longs({1, 2}), Words({"p"}), Scalar<std::string>("-"))
         .Fails(kBad, "rank 2"),
 };
