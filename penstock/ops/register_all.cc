@@ -78,6 +78,7 @@
   F(EditDistance) \
   F(Ragged) \
   F(SparseCross) \
+  F(Sets) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
@@ -160,7 +161,6 @@
   F(Readers) \
   F(TableFiles) \
   F(LayerNorm) \
-  F(Dilation) \
   F(Sequences) \
   // each line above ends in a backslash
 // clang-format on

@@ -1,7 +1,11 @@
 #include "penstock/ops/scatter_nd.h"
 
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "penstock/kernels/scatter.h"
+#include "penstock/ops/elementwise.h"
 #include "penstock/ops/gradient_terms.h"
 #include "penstock/ops/index_rows.h"
 #include "penstock/ops/strided_copy.h"
@@ -9,59 +13,49 @@
 namespace penstock::ops {
 namespace {
 
-template <class T>
-T Sum(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return a || b;
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));  // wraps
-  } else {
-    return a + b;
-  }
-}
-template <class T>
-T Difference(const T& a, const T& b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));  // wraps
-  } else {
-    return a - b;
-  }
-}
+// What bools and strings are summed by, which have no arithmetic.
+inline bool Sum(bool a, bool b) { return a || b; }
+inline std::string Sum(const std::string& a, const std::string& b) { return a + b; }
 
-// Combines slices of updates into those of `output`, row after row: rows that name the same slice
-// follow each other in order, whatever the number of threads, which share out the columns.
-template <class T, class Combine>
-Status ScatterRows(CpuContext& context, const Tensor& indices, const Tensor& updates,
-                   bool ignore_bad, Tensor& output, Combine combine) {
+// Combines slices of updates into those of `output` by an element-wise op: rows that name the same
+// slice follow each other in order, whatever the number of threads.
+template <class T>
+Status ScatterRows(CpuContext& context, std::string_view op, const Tensor& indices,
+                   const Tensor& updates, bool ignore_bad, Tensor& output) {
   if (updates.num_elements() == 0 && indices.num_elements() == 0) return OkStatus();
-  const Shape& shape = output.shape();
-  TRY_ASSIGN(const Tensor places, SlicePositions(context, indices, shape, ignore_bad));
-  const int64_t rows = places.num_elements();
+  TRY_ASSIGN(const Tensor places, SlicePositions(context, indices, output.shape(), ignore_bad));
   if (updates.num_elements() == 0) return OkStatus();
-  const int64_t inner = updates.num_elements() / rows;
+  const int64_t rows = places.num_elements(), inner = updates.num_elements() / rows;
   const int64_t* at = places.data<int64_t>();
-  const T* from = updates.data<T>();
-  T* to = output.mutable_data<T>();
-  context.parallel()(
-      inner, /*cost=*/2.0 * static_cast<double>(rows),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t r = 0; r < rows; ++r) {
-          if (at[r] < 0) continue;
-          T* slice = to + at[r] * inner;
-          const T* update = from + r * inner;
-          for (int64_t i = begin; i < end; ++i) slice[i] = combine(slice[i], update[i]);
-        }
-      },
-      /*grain=*/64);
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+    for (int64_t r = 0; r < rows; ++r) {
+      if (at[r] < 0) continue;
+      T* slice = output.mutable_data<T>() + at[r] * inner;
+      const T* update = updates.data<T>() + r * inner;
+      for (int64_t i = 0; i < inner; ++i) slice[i] = Sum(slice[i], update[i]);
+    }
+  } else {
+    const ElementwiseBlock* block = StandardElementwise().Find(op, kDTypeOf<T>);
+    if (block == nullptr) return Unimplemented("there is no {} of {}", op, kDTypeOf<T>);
+    kernels::Scatter scatter;
+    scatter.table = output.mutable_raw();
+    scatter.table_rows = output.num_elements() / inner;
+    scatter.row_elements = inner;
+    scatter.element_bytes = sizeof(T);
+    scatter.rows = at;
+    scatter.num_updates = rows;
+    scatter.updates = updates.raw();
+    kernels::ScatterRows(scatter, block->function, block->cost, context.parallel());
+  }
   return OkStatus();
 }
 
 // As ScatterRows, into a copy of `tensor`.
-template <class T, class Combine>
-Status ScatterInto(CpuContext& context, const Tensor& tensor, const Tensor& indices,
-                   const Tensor& updates, bool ignore_bad, Tensor& output, Combine combine) {
+template <class T>
+Status ScatterInto(CpuContext& context, std::string_view op, const Tensor& tensor,
+                   const Tensor& indices, const Tensor& updates, bool ignore_bad, Tensor& output) {
   CopyRun(tensor, 0, output, 0, tensor.num_elements(), context.parallel());
-  return ScatterRows<T>(context, indices, updates, ignore_bad, output, combine);
+  return ScatterRows<T>(context, op, indices, updates, ignore_bad, output);
 }
 
 }  // namespace
@@ -84,7 +78,7 @@ template <class T>
 Status ScatterNd::ComputeCpu(CpuContext& context, const Tensor& indices, const Tensor& updates,
                              const Tensor&, Tensor& output) const {
   ZeroElements(output, context.parallel());
-  return ScatterRows<T>(context, indices, updates, bad_indices_policy == "IGNORE", output, Sum<T>);
+  return ScatterRows<T>(context, "AddV2", indices, updates, bad_indices_policy == "IGNORE", output);
 }
 
 Status TensorScatterUpdate::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
@@ -134,8 +128,8 @@ template <class T>
 Status TensorScatterAdd::ComputeCpu(CpuContext& context, const Tensor& tensor,
                                     const Tensor& indices, const Tensor& updates,
                                     Tensor& output) const {
-  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
-                        Sum<T>);
+  return ScatterInto<T>(context, "AddV2", tensor, indices, updates, bad_indices_policy == "IGNORE",
+                        output);
 }
 
 Status TensorScatterSub::CheckAttrs() const { return CheckBadIndicesPolicy(bad_indices_policy); }
@@ -155,8 +149,8 @@ template <class T>
 Status TensorScatterSub::ComputeCpu(CpuContext& context, const Tensor& tensor,
                                     const Tensor& indices, const Tensor& updates,
                                     Tensor& output) const {
-  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
-                        Difference<T>);
+  return ScatterInto<T>(context, "Sub", tensor, indices, updates, bad_indices_policy == "IGNORE",
+                        output);
 }
 
 // Where several elements are the extreme they share its gradient.
@@ -177,8 +171,8 @@ template <class T>
 Status TensorScatterExtreme<Name, IsMax>::ComputeCpu(CpuContext& context, const Tensor& tensor,
                                                      const Tensor& indices, const Tensor& updates,
                                                      Tensor& output) const {
-  return ScatterInto<T>(context, tensor, indices, updates, bad_indices_policy == "IGNORE", output,
-                        [](const T& a, const T& b) { return (IsMax ? a < b : b < a) ? b : a; });
+  return ScatterInto<T>(context, IsMax ? "Maximum" : "Minimum", tensor, indices, updates,
+                        bad_indices_policy == "IGNORE", output);
 }
 
 Status ScatterNdNonAliasingAdd::CheckAttrs() const {
@@ -200,8 +194,8 @@ template <class T>
 Status ScatterNdNonAliasingAdd::ComputeCpu(CpuContext& context, const Tensor& input,
                                            const Tensor& indices, const Tensor& updates,
                                            Tensor& output) const {
-  return ScatterInto<T>(context, input, indices, updates, bad_indices_policy == "IGNORE", output,
-                        Sum<T>);
+  return ScatterInto<T>(context, "AddV2", input, indices, updates, bad_indices_policy == "IGNORE",
+                        output);
 }
 
 void RegisterScatterNd(Registrar& registrar) {

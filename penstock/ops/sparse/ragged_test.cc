@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "penstock/ops/sparse/edit_distance.h"
+#include "penstock/ops/sparse/sets.h"
 #include "penstock/ops/sparse/sparse_cross.h"
 #include "penstock/ops/testing/rows.h"
 
@@ -97,35 +98,86 @@ const OpRows kDistanceRows{
 Value Words(std::initializer_list<std::string> values) { return Vector<std::string>(values); }
 
 const OpRows kCrossRows{
-    Row(SparseCross{.hashed_output = false})
+    Row(SparseCross{.hashed_output = false,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kString)
         .Inputs(Pairs({0, 0, 0, 3, 2, 1}), Words({"a", "b", "c"}), Longs({3, 4}),
                 Values<int64_t>({3, 1}, {9, 1, 4}))
         .Expect(Pairs({0, 0, 0, 1, 2, 0}), Words({"a_X_9", "b_X_9", "c_X_4"}), Longs({3, 2})),
-    Row(SparseCross{.hashed_output = true, .num_buckets = 1000, .hash_key = 956888297470})
+    Row(SparseCross{.hashed_output = true,
+                    .num_buckets = 1000,
+                    .hash_key = 956888297470,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({0, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({1, 1}, {9}))
         .Expect(Pairs({0, 0}), Longs({628}), Longs({1, 1})),
-    Row(SparseCross{.hashed_output = true})
+    Row(SparseCross{.hashed_output = true,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({0, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({2, 1}, {9, 9}))
         .Fails(kBad, "1 rows, got 2"),
-    Row(SparseCross{.hashed_output = true})
+    Row(SparseCross{.hashed_output = true,
+                    .sparse_types = {DType::kString},
+                    .dense_types = {DType::kInt64}})
         .Attr("out_type", DType::kInt64)
         .Inputs(Pairs({5, 0}), Words({"a"}), Longs({1, 1}), Values<int64_t>({1, 1}, {9}))
         .Fails(kBad, "[5, 0]"),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kString}})
         .Inputs(Pairs({0, 0, 0, 1}), Longs({1, 2}), Longs({1, 2}),
                 Values<std::string>({1, 2}, {"p", "q"}), Scalar<std::string>("-"))
         .Expect(Pairs({0, 0, 0, 1, 0, 2, 0, 3}), Words({"1-p", "1-q", "2-p", "2-q"}),
                 Longs({1, 4})),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kFloat}})
         .Inputs(Pairs({0, 0}), Longs({1}), Longs({1, 2}), Values<float>({1, 1}, {1}),
                 Scalar<std::string>("-"))
         .Fails(kBad, "float"),
-    Row(SparseCrossV2{})
+    Row(SparseCrossV2{.sparse_types = {DType::kInt64}, .dense_types = {DType::kString}})
         .Inputs(Pairs({0, 0}), Longs({1}), Longs({1, 2}), Words({"p"}), Scalar<std::string>("-"))
         .Fails(kBad, "rank 2"),
+};
+
+const OpRows kSetRows{
+    Row(SetSize{})
+        .Inputs(Pairs({0, 0, 0, 1, 2, 0}), Ints({7, 7, 8}), Longs({3, 2}))
+        .Expect(Ints({1, 0, 1})),
+    Row(SetSize{}).Inputs(Pairs({1, 0, 0, 0}), Ints({7, 7}), Longs({3, 2})).Fails(kBad, "sorted"),
+    Row(SetSize{}).Inputs(Pairs({5, 0}), Ints({7}), Longs({3, 2})).Fails(kBad, "[5, 0]"),
+    Row(DenseToDenseSetOperation{.set_operation = "union"})
+        .Inputs(Values<int32_t>({2, 2}, {3, 1, 5, 5}), Values<int32_t>({2, 1}, {2, 5}))
+        .Expect(Pairs({0, 0, 0, 1, 0, 2, 1, 0}), Ints({1, 2, 3, 5}), Longs({2, 3})),
+    Row(DenseToDenseSetOperation{.set_operation = "b-a"})
+        .Inputs(Values<std::string>({1, 1}, {"a"}), Values<std::string>({1, 2}, {"b", "a"}))
+        .Expect(Pairs({0, 0}), Words({"b"}), Longs({1, 1})),
+    Row(DenseToDenseSetOperation{.set_operation = "sum"})
+        .Inputs(Uniform<int32_t>({1, 1}), Uniform<int32_t>({1, 1}))
+        .Fails(kBad, "sum"),
+    Row(DenseToDenseSetOperation{.set_operation = "a-b"})
+        .Inputs(Uniform<int32_t>({1, 1}), Uniform<int32_t>({2, 1}))
+        .Fails(kBad, "[1] vs [2]"),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Values<int64_t>({2, 2}, {1, 2, 3, 4}), Pairs({0, 0, 1, 1}), Longs({2, 9}),
+                Longs({2, 3}))
+        .Expect(Pairs({0, 0, 1, 0, 1, 1}), Longs({1, 3, 4}), Longs({2, 2})),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Longs({1}), Pairs({0, 0}), Longs({2}), Longs({2, 3}))
+        .Fails(kBad, "1 vs 2"),
+    Row(DenseToSparseSetOperation{.set_operation = "a-b"})
+        .Inputs(Values<int64_t>({2, 1}, {1, 2}), Pairs({2, 0}), Longs({2}), Longs({2, 3}))
+        .Fails(kBad, "[2, 0]"),
+    Row(SparseToSparseSetOperation{.set_operation = "intersection"})
+        .Inputs(Pairs({0, 0, 0, 1}), Longs({4, 2}), Longs({1, 2}), Pairs({0, 0}), Longs({2}),
+                Longs({1, 1}))
+        .Expect(Pairs({0, 0}), Longs({2}), Longs({1, 1})),
+    Row(SparseToSparseSetOperation{.set_operation = "union"})
+        .Inputs(Pairs({0, 0}), Longs({4}), Longs({1, 2}), Pairs({0, 0}), Longs({2}), Longs({3, 1}))
+        .Fails(kBad, "[1] vs [3]"),
+    Row(SparseToSparseSetOperation{.set_operation = "union"})
+        .Inputs(Pairs({0, 0}), Longs({4}), Longs({1, 2}), Pairs({0, 0}), Longs({2, 3}),
+                Longs({1, 1}))
+        .Fails(kBad, "[2]"),
 };
 
 }  // namespace

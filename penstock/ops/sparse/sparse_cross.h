@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
@@ -21,6 +22,8 @@ struct SparseCross {
   int64_t num_buckets = 0;
   int64_t hash_key = 0;
   DType internal_type = DType::kInt64;
+  std::vector<DType> sparse_types;
+  std::vector<DType> dense_types;
   using Sig =
       Signature<In<"indices", List<"N", int64_t, 0>>, In<"values", TypeList<"sparse_types", 0>>,
                 In<"shapes", List<"N", int64_t, 0>>, In<"dense_inputs", TypeList<"dense_types", 0>>,
@@ -31,7 +34,9 @@ struct SparseCross {
       Field{"hashed_output", &SparseCross::hashed_output}.Required(),
       Field{"num_buckets", &SparseCross::num_buckets}.Required().Min(0),
       Field{"hash_key", &SparseCross::hash_key}.Required(),
-      Field{"internal_type", &SparseCross::internal_type}.Required()};
+      Field{"internal_type", &SparseCross::internal_type}.Required().OneOf("int64|string"),
+      Field{"sparse_types", &SparseCross::sparse_types}.Required().Min(0).OneOf("int64|string"),
+      Field{"dense_types", &SparseCross::dense_types}.Required().Min(0).OneOf("int64|string")};
 
   Result<std::array<Shape, 3>> InferShape(std::span<const Known> indices,
                                           std::span<const Known> values,
@@ -46,11 +51,16 @@ struct SparseCross {
 struct SparseCrossV2 {
   static constexpr auto kName = "SparseCrossV2";
   static constexpr bool kNoGradient = true;
+  std::vector<DType> sparse_types;
+  std::vector<DType> dense_types;
   using Sig =
       Signature<In<"indices", List<"N", int64_t, 0>>, In<"values", TypeList<"sparse_types", 0>>,
                 In<"shapes", List<"N", int64_t, 0>>, In<"dense_inputs", TypeList<"dense_types", 0>>,
                 In<"sep", std::string>, Out<"output_indices", int64_t>,
                 Out<"output_values", std::string>, Out<"output_shape", int64_t>>;
+  static constexpr std::tuple kAttrs{
+      Field{"sparse_types", &SparseCrossV2::sparse_types}.Required().Min(0).OneOf("int64|string"),
+      Field{"dense_types", &SparseCrossV2::dense_types}.Required().Min(0).OneOf("int64|string")};
 
   Result<std::array<Shape, 3>> InferShape(std::span<const Known> indices,
                                           std::span<const Known> values,
