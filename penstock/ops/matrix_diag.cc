@@ -36,8 +36,10 @@ Status CheckCount(const Integers& count, std::string_view what, int64_t limit) {
 
 }  // namespace
 
-Result<Shape> MatrixBandPart::InferShape(const Shape& input, const Integers& num_lower,
-                                         const Integers& num_upper) const {
+template <FixedString Name, class Index>
+Result<Shape> MatrixBandPartOp<Name, Index>::InferShape(const Shape& input,
+                                                        const Integers& num_lower,
+                                                        const Integers& num_upper) const {
   TRY(CheckRankAtLeast(input, 2, "input"));
   const int rank = input.rank();
   TRY(CheckCount(num_lower, "num_lower", rank < 0 ? -1 : input[rank - 2]));
@@ -45,13 +47,15 @@ Result<Shape> MatrixBandPart::InferShape(const Shape& input, const Integers& num
   return input;
 }
 
-void MatrixBandPart::Gradient(Gradients& g) const {
+template <FixedString Name, class Index>
+void MatrixBandPartOp<Name, Index>::Gradient(Gradients& g) const {
   g.Set(0, Op("MatrixBandPart", g.dy(), g.input(1), g.input(2)));
 }
 
-Status MatrixBandPart::ComputeCpu(CpuContext& context, const Tensor& input,
-                                  const Integers& num_lower, const Integers& num_upper,
-                                  Tensor& band) const {
+template <FixedString Name, class Index>
+Status MatrixBandPartOp<Name, Index>::ComputeCpu(CpuContext& context, const Tensor& input,
+                                                 const Integers& num_lower,
+                                                 const Integers& num_upper, Tensor& band) const {
   if (!IsPlain(input.dtype())) return Unimplemented("bands of {} are not known", input.dtype());
   const int rank = input.shape().rank();
   const int64_t rows = input.shape()[rank - 2], cols = input.shape()[rank - 1];
@@ -76,7 +80,8 @@ Status MatrixBandPart::ComputeCpu(CpuContext& context, const Tensor& input,
   return OkStatus();
 }
 
-Result<Shape> MatrixDiag::InferShape(const Shape& diagonal) const {
+template <FixedString Name>
+Result<Shape> MatrixDiagOp<Name>::InferShape(const Shape& diagonal) const {
   TRY(CheckRankAtLeast(diagonal, 1, "diagonal"));
   if (!diagonal.has_rank()) return diagonal;
   std::vector<int64_t> dims(diagonal.dims().begin(), diagonal.dims().end());
@@ -84,9 +89,14 @@ Result<Shape> MatrixDiag::InferShape(const Shape& diagonal) const {
   return Shape::Make(dims);
 }
 
-void MatrixDiag::Gradient(Gradients& g) const { g.Set(0, Op("MatrixDiagPart", g.dy())); }
+template <FixedString Name>
+void MatrixDiagOp<Name>::Gradient(Gradients& g) const {
+  g.Set(0, Op("MatrixDiagPart", g.dy()));
+}
 
-Status MatrixDiag::ComputeCpu(CpuContext& context, const Tensor& diagonal, Tensor& output) const {
+template <FixedString Name>
+Status MatrixDiagOp<Name>::ComputeCpu(CpuContext& context, const Tensor& diagonal,
+                                      Tensor& output) const {
   ZeroElements(output, context.parallel());
   const auto dims = diagonal.shape().dims();
   CopyElements(diagonal, DensePart(dims), output, DiagonalPart(output.shape()), dims,
@@ -94,24 +104,28 @@ Status MatrixDiag::ComputeCpu(CpuContext& context, const Tensor& diagonal, Tenso
   return OkStatus();
 }
 
-Result<Shape> MatrixDiagPart::InferShape(const Shape& input) const {
+template <FixedString Name>
+Result<Shape> MatrixDiagPartOp<Name>::InferShape(const Shape& input) const {
   TRY(CheckRankAtLeast(input, 2, "input"));
   return input.has_rank() ? DiagonalShape(input) : input;
 }
 
-void MatrixDiagPart::Gradient(Gradients& g) const {
+template <FixedString Name>
+void MatrixDiagPartOp<Name>::Gradient(Gradients& g) const {
   g.Set(0, Op("MatrixSetDiag", Op("ZerosLike", g.input(0)), g.dy()));
 }
 
-Status MatrixDiagPart::ComputeCpu(CpuContext& context, const Tensor& input,
-                                  Tensor& diagonal) const {
+template <FixedString Name>
+Status MatrixDiagPartOp<Name>::ComputeCpu(CpuContext& context, const Tensor& input,
+                                          Tensor& diagonal) const {
   const auto dims = diagonal.shape().dims();
   CopyElements(input, DiagonalPart(input.shape()), diagonal, DensePart(dims), dims,
                context.parallel());
   return OkStatus();
 }
 
-Result<Shape> MatrixSetDiag::InferShape(const Shape& input, const Shape& diagonal) const {
+template <FixedString Name>
+Result<Shape> MatrixSetDiagOp<Name>::InferShape(const Shape& input, const Shape& diagonal) const {
   TRY(CheckRankAtLeast(input, 2, "input"));
   TRY(CheckRankAtLeast(diagonal, 1, "diagonal"));
   if (!input.has_rank()) return input;
@@ -122,13 +136,15 @@ Result<Shape> MatrixSetDiag::InferShape(const Shape& input, const Shape& diagona
   return input;
 }
 
-void MatrixSetDiag::Gradient(Gradients& g) const {
+template <FixedString Name>
+void MatrixSetDiagOp<Name>::Gradient(Gradients& g) const {
   g.Set(0, Op("MatrixSetDiag", g.dy(), Op("ZerosLike", g.input(1))));
   g.Set(1, Op("MatrixDiagPart", g.dy()));
 }
 
-Status MatrixSetDiag::ComputeCpu(CpuContext& context, const Tensor& input, const Tensor& diagonal,
-                                 Tensor& output) const {
+template <FixedString Name>
+Status MatrixSetDiagOp<Name>::ComputeCpu(CpuContext& context, const Tensor& input,
+                                         const Tensor& diagonal, Tensor& output) const {
   CopyRun(input, 0, output, 0, input.num_elements(), context.parallel());
   const auto dims = diagonal.shape().dims();
   CopyElements(diagonal, DensePart(dims), output, DiagonalPart(output.shape()), dims,
@@ -171,6 +187,7 @@ Status DiagPart::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& di
 
 void RegisterMatrixDiag(Registrar& registrar) {
   registrar.AddAll<MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag, Diag, DiagPart>();
+  registrar.AddAll<BatchMatrixBandPart, BatchMatrixDiag, BatchMatrixDiagPart, BatchMatrixSetDiag>();
 }
 
 }  // namespace penstock::ops

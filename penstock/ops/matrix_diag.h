@@ -3,14 +3,15 @@
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
 
-// Diagonals and bands of matrices, the last two axes of a tensor.
+// Diagonals and bands of matrices, the last two axes of a tensor. The names with Batch are older
+// ones of the same ops.
 
 namespace penstock::ops {
 
 // Keeps num_lower diagonals below the main one and num_upper above it, all when negative.
-struct MatrixBandPart {
-  static constexpr auto kName = "MatrixBandPart";
-  using Index = TypeVarOr<"Tindex", int64_t, int32_t, int64_t>;
+template <FixedString Name, class Index>
+struct MatrixBandPartOp {
+  static constexpr auto kName = Name.text;
   using Sig = Signature<In<"input", AnyType<"T">>, In<"num_lower", Index>, In<"num_upper", Index>,
                         Out<"band", AnyType<"T">>>;
 
@@ -20,28 +21,38 @@ struct MatrixBandPart {
   Status ComputeCpu(CpuContext& context, const Tensor& input, const Integers& num_lower,
                     const Integers& num_upper, Tensor& band) const;
 };
+using MatrixBandPart =
+    MatrixBandPartOp<"MatrixBandPart", TypeVarOr<"Tindex", int64_t, int32_t, int64_t>>;
+using BatchMatrixBandPart = MatrixBandPartOp<"BatchMatrixBandPart", int64_t>;
 
 // Vectors become the diagonals of square matrices.
-struct MatrixDiag {
-  static constexpr auto kName = "MatrixDiag";
+template <FixedString Name>
+struct MatrixDiagOp {
+  static constexpr auto kName = Name.text;
   using Sig = Signature<In<"diagonal", AnyType<"T">>, Out<"output", AnyType<"T">>>;
 
   Result<Shape> InferShape(const Shape& diagonal) const;
   void Gradient(Gradients& g) const;
   Status ComputeCpu(CpuContext& context, const Tensor& diagonal, Tensor& output) const;
 };
+using MatrixDiag = MatrixDiagOp<"MatrixDiag">;
+using BatchMatrixDiag = MatrixDiagOp<"BatchMatrixDiag">;
 
-struct MatrixDiagPart {
-  static constexpr auto kName = "MatrixDiagPart";
+template <FixedString Name>
+struct MatrixDiagPartOp {
+  static constexpr auto kName = Name.text;
   using Sig = Signature<In<"input", AnyType<"T">>, Out<"diagonal", AnyType<"T">>>;
 
   Result<Shape> InferShape(const Shape& input) const;
   void Gradient(Gradients& g) const;
   Status ComputeCpu(CpuContext& context, const Tensor& input, Tensor& diagonal) const;
 };
+using MatrixDiagPart = MatrixDiagPartOp<"MatrixDiagPart">;
+using BatchMatrixDiagPart = MatrixDiagPartOp<"BatchMatrixDiagPart">;
 
-struct MatrixSetDiag {
-  static constexpr auto kName = "MatrixSetDiag";
+template <FixedString Name>
+struct MatrixSetDiagOp {
+  static constexpr auto kName = Name.text;
   using Sig = Signature<In<"input", AnyType<"T">>, In<"diagonal", AnyType<"T">>,
                         Out<"output", AnyType<"T">>>;
 
@@ -50,6 +61,8 @@ struct MatrixSetDiag {
   Status ComputeCpu(CpuContext& context, const Tensor& input, const Tensor& diagonal,
                     Tensor& output) const;
 };
+using MatrixSetDiag = MatrixSetDiagOp<"MatrixSetDiag">;
+using BatchMatrixSetDiag = MatrixSetDiagOp<"BatchMatrixSetDiag">;
 
 // output[i..., i...] = diagonal[i...], zeros elsewhere.
 struct Diag {

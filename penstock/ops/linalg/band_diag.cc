@@ -79,8 +79,10 @@ void CopyDiagonals(const Band& band, const std::string& align, const Tensor& fro
   const int64_t rows = matrices[rank - 2], cols = matrices[rank - 1];
   const int64_t longest = band.Longest(rows, cols);
   const int64_t batch = rows == 0 || cols == 0 ? 0 : matrices.num_elements() / (rows * cols);
+  if (batch == 0 || longest <= 0) return;
   for (int64_t d = band.lower; d <= band.upper; ++d) {
     const int64_t length = Band::Length(d, rows, cols);
+    if (length <= 0) continue;  // outside of the matrix
     const bool left =
         (d >= 0 && align.starts_with("LEFT_")) || (d <= 0 && align.ends_with("_LEFT"));
     const StridedPart in_matrix{std::max<int64_t>(d, 0) - std::min<int64_t>(d, 0) * cols,
@@ -139,7 +141,6 @@ Result<Shape> InferDiag(const Shape& diagonal, const Integers& k, const Integers
         "expected {} rows or {} columns, got {} and {}",
         least_rows, least_cols, rows, cols);
   }
-  if (rows >= 0 && cols >= 0) TRY(CheckBandInside(band, rows, cols));
   Shape shape = diagonal.Slice(0, batch_axes);
   if (batch_axes + 2 > Shape::kMaxRank) {
     return InvalidArgument("diagonal must have a rank below {}, got {}", Shape::kMaxRank,

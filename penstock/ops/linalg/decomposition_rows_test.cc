@@ -30,6 +30,10 @@ const OpRows kSolveRows{
         .Expect(Values<float>({2, 2}, {0.5, 0, -0.125, 0.25}))
         .Gradient(),
     Row(MatrixInverse{.adjoint = true}).Inputs(Regular(3, 4)).Gradient(),
+    Row(MatrixInverse{})
+        .Inputs(Values<half>({1, 1}, {half(4.0f)}))
+        .Expect(Values<half>({1, 1}, {half(0.25f)}))
+        .NoGradient(),
     Row(MatrixInverse{}).Inputs(Empty({2, 0, 0})).Expect(Empty({2, 0, 0})),
     Row(MatrixInverse{})
         .Inputs(Values<float>({2, 2}, {1, 2, 2, 4}))

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "penstock/core/checked.h"
+#include "penstock/kernels/cast.h"
 #include "penstock/ops/index_rows.h"
 
 namespace penstock::ops {
@@ -81,6 +82,17 @@ Status ForEachMatrix(CpuContext& context, int64_t count, const MatrixWork& work,
   }
   return Unimplemented(
       "this build has no matrix decompositions: install libeigen3-dev and configure again");
+}
+
+Result<Tensor> CopyAs(CpuContext& context, const Tensor& x, DType dtype) {
+  TRY_ASSIGN(Tensor copy, context.Allocate(dtype, x.shape()));
+  ConvertInto(context, x, copy);
+  return copy;
+}
+
+void ConvertInto(CpuContext& context, const Tensor& from, Tensor& to) {
+  kernels::LookupCast(from.dtype(), to.dtype())(from.raw(), to.mutable_raw(), from.num_elements(),
+                                                context.parallel());
 }
 
 }  // namespace penstock::ops

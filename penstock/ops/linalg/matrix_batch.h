@@ -57,4 +57,9 @@ MatrixWork CubicWork(const MatrixExtents& matrices, double factor, int copies, D
 Status ForEachMatrix(CpuContext& context, int64_t count, const MatrixWork& work,
                      FunctionRef<kernels::Outcome(int64_t)> decompose);
 
+// Halves are decomposed in float: a copy of `x` as `dtype`.
+Result<Tensor> CopyAs(CpuContext& context, const Tensor& x, DType dtype);
+// Fills `to`, of another float type and the same shape.
+void ConvertInto(CpuContext& context, const Tensor& from, Tensor& to);
+
 }  // namespace penstock::ops

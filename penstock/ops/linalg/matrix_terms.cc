@@ -11,21 +11,29 @@ Expr MatrixProduct(const Expr& a, const Expr& b, bool adjoint_a, bool adjoint_b)
   return Op("BatchMatMulV2", a, b, {{"adj_x", adjoint_a}, {"adj_y", adjoint_b}});
 }
 
-Expr Adjoint(const Expr& x) {
-  if (!x.valid()) return x;
+namespace {
+
+// The permutation that exchanges the last two axes.
+Expr LastAxesExchanged(const Expr& x) {
   const Scope& s = x.scope();
   if (x.shape().has_rank()) {
     std::vector<int32_t> axes(static_cast<size_t>(x.shape().rank()));
     std::iota(axes.begin(), axes.end(), 0);
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     const Shape shape{static_cast<int64_t>(axes.size())};
-    return Op("ConjugateTranspose", x,
-              s.Constant(Tensor::FromValues<int32_t>(shape, std::span<const int32_t>(axes))));
+    return s.Constant(Tensor::FromValues<int32_t>(shape, std::span<const int32_t>(axes)));
   }
   const Expr rank = Op("Rank", x);
   const Expr last = s.Add("Pack", {rank - 1, rank - 2}, {{"N", 2}});
   const Expr first = s.Add("Range", {IntScalar(s, 0), rank - 2, IntScalar(s, 1)});
-  return Op("ConjugateTranspose", x, s.Add("ConcatV2", {first, last, IntScalar(s, 0)}, {{"N", 2}}));
+  return s.Add("ConcatV2", {first, last, IntScalar(s, 0)}, {{"N", 2}});
+}
+
+}  // namespace
+
+Expr Transposed(const Expr& x) { return x.valid() ? Op("Transpose", x, LastAxesExchanged(x)) : x; }
+Expr Adjoint(const Expr& x) {
+  return x.valid() ? Op("ConjugateTranspose", x, LastAxesExchanged(x)) : x;
 }
 
 Expr LowerTriangle(const Expr& x) {

@@ -8,6 +8,7 @@ namespace penstock::ops {
 
 // op(a) op(b), where op() takes the adjoint when told; batches broadcast.
 Expr MatrixProduct(const Expr& a, const Expr& b, bool adjoint_a = false, bool adjoint_b = false);
+Expr Transposed(const Expr& x);
 // The conjugate of the transpose.
 Expr Adjoint(const Expr& x);
 Expr LowerTriangle(const Expr& x);

@@ -70,6 +70,13 @@ Status MatrixInverseOp<Name, T>::ComputeCpu(CpuContext& context, const Tensor& i
                                             Tensor& output) const {
   const MatrixExtents m(input.shape());
   if (m.empty()) return OkStatus();
+  if (input.dtype() == DType::kHalf) {
+    TRY_ASSIGN(const Tensor wide, CopyAs(context, input, DType::kFloat));
+    TRY_ASSIGN(Tensor result, context.Allocate(DType::kFloat, output.shape()));
+    TRY(ComputeCpu(context, wide, result));
+    ConvertInto(context, result, output);
+    return OkStatus();
+  }
   return ForDType(input.dtype(), DecomposedTypes(), [&]<class V>() {
     return ForEachMatrix(context, m.count, CubicWork(m, 2, 2, input.dtype()), [&](int64_t i) {
       return kernels::Inverse(input.data<V>() + i * m.size(), m.rows, adjoint,
@@ -165,7 +172,8 @@ void MatrixSolveLsOp<Name, T>::Gradient(Gradients& g) const {
   if (tall) {
     const Expr z = CholeskySolve(factor, dx);
     const Expr xz = MatrixProduct(x, z, false, true);
-    g.Set(0, MatrixProduct(b, z, false, true) - MatrixProduct(a, xz + Adjoint(xz)));
+    // Transposed, not adjoint: of complex numbers this is TensorFlow's derivative.
+    g.Set(0, MatrixProduct(b, z, false, true) - MatrixProduct(a, xz + Transposed(xz)));
     g.Set(1, MatrixProduct(a, z));
   } else {
     const Expr db = CholeskySolve(factor, MatrixProduct(a, dx));

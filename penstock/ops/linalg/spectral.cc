@@ -46,6 +46,15 @@ Result<std::array<Shape, 2>> Qr::InferShape(const Shape& input) const {
 
 Status Qr::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& q, Tensor& r) const {
   const MatrixExtents m(input.shape()), left(q.shape()), right(r.shape());
+  if (input.dtype() == DType::kHalf) {
+    TRY_ASSIGN(const Tensor wide, CopyAs(context, input, DType::kFloat));
+    TRY_ASSIGN(Tensor wide_q, context.Allocate(DType::kFloat, q.shape()));
+    TRY_ASSIGN(Tensor wide_r, context.Allocate(DType::kFloat, r.shape()));
+    TRY(ComputeCpu(context, wide, wide_q, wide_r));
+    ConvertInto(context, wide_q, q);
+    ConvertInto(context, wide_r, r);
+    return OkStatus();
+  }
   return ForDType(input.dtype(), DecomposedTypes(), [&]<class V>() {
     if (m.empty()) {
       FillIdentity<V>(q, context.parallel());

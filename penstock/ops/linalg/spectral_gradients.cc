@@ -15,12 +15,27 @@ Expr ReciprocalDifferences(const Expr& x) {
   return WithDiagonal(SafeReciprocal(differences), Op("ZerosLike", x));
 }
 
-// The columns [begin, end) of matrices; end 0: all from begin on.
-Expr Columns(const Expr& x, int64_t begin, int64_t end) {
+// The extent of the axis `from_end`, a scalar.
+Expr ExtentFromEnd(const Expr& x, int from_end) {
   const Scope& s = x.scope();
-  return s.Add("StridedSlice",
-               {x, IntVector(s, {0, begin}), IntVector(s, {0, end}), IntVector(s, {1, 1})},
-               {{"ellipsis_mask", 1}, {"end_mask", end == 0 ? 2 : 0}});
+  return s.Add(
+      "StridedSlice",
+      {ShapeOf(x), IntVector(s, {-from_end}), IntVector(s, {1 - from_end}), IntVector(s, {1})},
+      {{"end_mask", from_end == 1 ? 1 : 0}, {"shrink_axis_mask", 1}});
+}
+
+// The first n columns of matrices, and the others, of which there may be none.
+Expr FirstColumns(const Expr& x, const Expr& n) {
+  const Scope& s = x.scope();
+  const Expr end = s.Add("Pack", {IntScalar(s, 0), n}, {{"N", 2}});
+  return s.Add("StridedSlice", {x, IntVector(s, {0, 0}), end, IntVector(s, {1, 1})},
+               {{"ellipsis_mask", 1}});
+}
+Expr OtherColumns(const Expr& x, const Expr& n) {
+  const Scope& s = x.scope();
+  const Expr begin = s.Add("Pack", {IntScalar(s, 0), n}, {{"N", 2}});
+  return s.Add("StridedSlice", {x, begin, IntVector(s, {0, 0}), IntVector(s, {1, 1})},
+               {{"ellipsis_mask", 1}, {"end_mask", 2}});
 }
 
 // x times the adjoint of the inverse of the upper triangle r.
@@ -44,29 +59,25 @@ Expr TallQrGradient(const Expr& q, const Expr& r, const Expr& dq, const Expr& dr
   return gradient;
 }
 
-bool HasExtents(const Shape& matrices) {
-  return matrices.has_rank() && RowsOf(matrices) >= 0 && ColsOf(matrices) >= 0;
-}
-
 }  // namespace
 
+// Wide matrices are a square part and columns beside it, of which tall ones have none.
 void Qr::Gradient(Gradients& g) const {
   const Expr a = g.input(0), q = g.output(0), r = g.output(1), dq = g.dy(0), dr = g.dy(1);
-  const bool known = HasExtents(a.shape());
-  const int64_t rows = known ? RowsOf(a.shape()) : 0, cols = known ? ColsOf(a.shape()) : 0;
-  if (full_matrices && (!known || rows > cols)) {
+  const Shape& shape = a.shape();
+  if (full_matrices && shape.has_rank() && RowsOf(shape) > ColsOf(shape) && ColsOf(shape) >= 0) {
     return g.scope().Fail(Unimplemented("Qr with full_matrices has no gradient for tall matrices"));
   }
-  // Matrices of unknown extents are taken to be tall.
-  if (rows >= cols) return g.Set(0, TallQrGradient(q, r, dq, dr));
-  const Expr dv = Columns(dr, rows, 0);
-  const Expr x = TallQrGradient(q, Columns(r, 0, rows),
-                                dq + MatrixProduct(Columns(a, rows, 0), dv, false, true),
-                                Columns(dr, 0, rows));
-  g.Set(0,
-        g.scope().Add("ConcatV2", {x, MatrixProduct(q, dv), IntScalar(g.scope(), -1)}, {{"N", 2}}));
+  const Expr n = ExtentFromEnd(q, 2);
+  const Expr dv = OtherColumns(dr, n);
+  const Expr beside = MatrixProduct(OtherColumns(a, n), dv, false, true);
+  const Expr square = TallQrGradient(q, FirstColumns(r, n), dq + beside, FirstColumns(dr, n));
+  g.Set(0, g.scope().Add("ConcatV2", {square, MatrixProduct(q, dv), IntScalar(g.scope(), -1)},
+                         {{"N", 2}}));
 }
 
+// The projections onto what the columns of u and v do not span vanish where these are square, so
+// that tall and wide matrices need no cases.
 template <FixedString Name, class T>
 void SvdOp<Name, T>::Gradient(Gradients& g) const {
   const Expr a = g.input(0), ds = g.dy(0);
@@ -76,46 +87,36 @@ void SvdOp<Name, T>::Gradient(Gradients& g) const {
                            MatrixProduct(DiagonalMatrix(ds), again.Output(2), false, true)));
     return;
   }
-  if (!HasExtents(a.shape())) {
-    return g.scope().Fail(
-        Unimplemented("the gradient of {} needs matrices of known extents", kName));
-  }
-  int64_t rows = RowsOf(a.shape()), cols = ColsOf(a.shape());
-  // Of tall matrices the adjoint's gradient is computed.
-  const bool flipped = rows > cols;
-  if (flipped) std::swap(rows, cols);
-  if (full_matrices && cols - rows > 1) {
-    return g.scope().Fail(Unimplemented(
-        "{} with full_matrices has no gradient when rows and columns differ by more than 1",
-        kName));
-  }
-  const Expr s = g.output(0);
-  const Expr u = g.output(flipped ? 2 : 1), v = g.output(flipped ? 1 : 2);
-  const Expr du = g.dy(flipped ? 2 : 1), dv = g.dy(flipped ? 1 : 2);
-  const Expr s_matrix = DiagonalMatrix(s);
+  const Expr s = g.output(0), n = ExtentFromEnd(s, 1);
+  auto first = [&](const Expr& x) { return full_matrices ? FirstColumns(x, n) : x; };
+  const Expr u = first(g.output(1)), v = first(g.output(2));
+  const Expr du = first(g.dy(1)), dv = first(g.dy(2));
+  const Expr u_du = MatrixProduct(u, du, true), v_dv = MatrixProduct(v, dv, true);
   const Expr f = ReciprocalDifferences(s * s);
-  const Expr v1 = full_matrices && rows < cols ? Columns(v, 0, rows) : v;
-  const Expr dv1 = full_matrices && rows < cols ? Columns(dv, 0, rows) : dv;
-  const Expr v_dv = MatrixProduct(v1, dv1, true);
-  const Expr fu = f * MatrixProduct(u, du, true), fv = f * v_dv;
-  const Expr middle = DiagonalMatrix(ds) + MatrixProduct(fu + Adjoint(fu), s_matrix) +
-                      MatrixProduct(s_matrix, fv + Adjoint(fv));
-  Expr gradient = MatrixProduct(u, MatrixProduct(middle, v1, false, true));
-  const Expr s_inverse = DiagonalMatrix(SafeReciprocal(s));
-  if (rows < cols) {
-    Expr outside = Adjoint(dv1) - MatrixProduct(MatrixProduct(dv1, v1, true), v1, false, true);
-    if (full_matrices) {
-      const Expr v2 = Columns(v, rows, cols), dv2 = Columns(dv, rows, cols);
-      outside = outside - MatrixProduct(MatrixProduct(v1, dv2, true), v2, false, true);
-    }
-    gradient = gradient + MatrixProduct(MatrixProduct(u, s_inverse), outside);
-  }
+  const Expr fu = f * u_du, fv = f * v_dv;
+  const Expr s_matrix = DiagonalMatrix(s), s_inverse = DiagonalMatrix(SafeReciprocal(s));
+  Expr middle = DiagonalMatrix(ds) + MatrixProduct(fu + Adjoint(fu), s_matrix) +
+                MatrixProduct(s_matrix, fv + Adjoint(fv));
   if (IsComplex(a.dtype())) {
-    const Expr diagonal = DiagonalOf(v_dv);
-    const Expr turn = DiagonalMatrix((Conj(diagonal) - diagonal) * 0.5 * SafeReciprocal(s));
-    gradient = gradient + MatrixProduct(u, MatrixProduct(turn, v1, false, true));
+    // The phases of u and v are free: they follow the one with more rows.
+    const Expr of_u = DiagonalOf(u_du), of_v = DiagonalOf(v_dv);
+    const Expr tall = Op("Greater", ExtentFromEnd(a, 2), ExtentFromEnd(a, 1));
+    const Expr turn = Op("SelectV2", tall, of_u - Conj(of_u), Conj(of_v) - of_v);
+    middle = middle + DiagonalMatrix(turn * 0.5 * SafeReciprocal(s));
   }
-  g.Set(0, flipped ? Adjoint(gradient) : gradient);
+  // What of dx lies outside of the space that x spans.
+  auto outside = [&](const Expr& x, const Expr& dx, const Expr& x_dx, const Expr& whole,
+                     const Expr& dwhole) {
+    const Expr rest = dx - MatrixProduct(x, x_dx);
+    if (!full_matrices) return rest;
+    const Expr other = OtherColumns(whole, n), dother = OtherColumns(dwhole, n);
+    return rest - MatrixProduct(other, MatrixProduct(dother, x, true));
+  };
+  const Expr u_outside = outside(u, du, u_du, g.output(1), g.dy(1));
+  const Expr v_outside = outside(v, dv, v_dv, g.output(2), g.dy(2));
+  g.Set(0, MatrixProduct(MatrixProduct(u, middle) + MatrixProduct(u_outside, s_inverse), v, false,
+                         true) +
+               MatrixProduct(u, MatrixProduct(s_inverse, v_outside, false, true)));
 }
 
 // Only the lower triangle of the input is read, so only it gets a gradient.
@@ -152,7 +153,8 @@ void Eig::Gradient(Gradients& g) const {
   g.Set(0, CastTo(gradient, g.input(0).dtype()));
 }
 
-// With y y = x: dy y^H + y^H dy = dx, solved as one system of the elements of dx.
+// With y y = x: dx y^T + y^T dx = dy, solved as one system of the elements of dx. Complex numbers
+// are not conjugated, as TensorFlow has it.
 void MatrixSquareRoot::Gradient(Gradients& g) const {
   const Scope& s = g.scope();
   const Expr y = g.output(0), shape = ShapeOf(g.input(0));
@@ -166,7 +168,7 @@ void MatrixSquareRoot::Gradient(Gradients& g) const {
   auto kronecker = [&](const Expr& a, const Expr& b) {
     return s.Add("Einsum", {a, b}, {{"equation", "...ij,...kl->...ikjl"}, {"N", 2}});
   };
-  const Expr system = kronecker(Adjoint(y), eye) + kronecker(eye, Conj(y));
+  const Expr system = kronecker(Transposed(y), eye) + kronecker(eye, y);
   const Expr zero = IntScalar(s, 0);
   const Expr square = s.Add("ConcatV2", {batch, n * n, n * n, zero}, {{"N", 3}});
   const Expr column = s.Add("ConcatV2", {batch, n * n, IntVector(s, {1}), zero}, {{"N", 3}});

@@ -82,10 +82,11 @@ Result<Shape> TridiagonalSolve::InferShape(const Shape& diagonals, const Shape& 
   return InferWithDiagonals(diagonals, 3, rhs);
 }
 
-// With the transposed matrix, whose diagonals change places and move by one.
+// With the transposed matrix, whose diagonals change places and move by one. Complex numbers are
+// not conjugated, as TensorFlow has it.
 void TridiagonalSolve::Gradient(Gradients& g) const {
   const Scope& s = g.scope();
-  const Expr diagonals = Conj(g.input(0)), x = g.output(0);
+  const Expr diagonals = g.input(0), x = Conj(g.output(0));
   const Expr rows[] = {Shifted(RowOf(diagonals, 2), 1, false), RowOf(diagonals, 1),
                        Shifted(RowOf(diagonals, 0), 1, true)};
   const Expr transposed =
