@@ -40,10 +40,12 @@ foreach(part
   list(GET part 2 packages)
   if(TARGET ${target})
     message(STATUS "${what}: on, ${target}")
+    list(APPEND PENSTOCK_OPTIONAL_TARGETS ${target})
   else()
     message(STATUS "${what}: off, ${target} was not found (Debian and Ubuntu: ${packages})")
   endif()
 endforeach()
+list(REMOVE_ITEM PENSTOCK_OPTIONAL_TARGETS Eigen3::Eigen)  # headers, of no use to our users
 if(TARGET Penstock::leveldb)
   set(PENSTOCK_LEVELDB_LIBS Penstock::leveldb)
 endif()

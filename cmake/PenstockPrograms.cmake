@@ -50,7 +50,7 @@ foreach(name core transport execute session client ops_queue ops_state)
 endforeach()
 add_custom_target(memory_tests)
 foreach(name core graph device transport execute compile session client ops ops_queue ops_state
-             ops_collections ops_functions)
+             ops_collections ops_functions ops_image)
   if(TARGET ${name}_test)
     add_dependencies(memory_tests ${name}_test)
   endif()

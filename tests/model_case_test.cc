@@ -63,16 +63,18 @@ TEST(ModelCase, AStepThatFailsFails) {
   EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kFailed);
 }
 
-TEST(ModelCase, WhatIsMissingIsNotImplemented) {
+TEST(ModelCase, AMissingOpIsNotImplementedAMissingFileFails) {
   golden::ModelCase recorded = Counter();
   recorded.mutable_runs(0)->set_targets(0, "unused");
   EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kNotImplemented);
   recorded = Counter();
   recorded.set_checkpoint("somewhere/init");
-  EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kNotImplemented);
+  EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kFailed);
   recorded = Counter();
   recorded.set_kind("saved_model");
-  EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kNotImplemented);
+  recorded.clear_graph_def();
+  recorded.set_path("somewhere");
+  EXPECT_EQ(RunModelCase(recorded, ".").verdict, Verdict::kFailed);
 }
 
 // Old graphs do not tell a scalar from a shape that nobody knows.

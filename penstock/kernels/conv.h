@@ -80,7 +80,8 @@ class Convolution {
 // The first implementation that can take the pass; made once a shape, of which the last used are
 // kept. PENSTOCK_VERBOSE_KERNELS=1 prints which it is and why those before it were skipped.
 // REQUIRES: every extent, stride and dilation is positive, and sizes fit in an int64; an epilogue
-// only of a forward pass. T: float, double, int32.
+// only of a forward pass. dtype: float, double, int32; and half, which rounds every product and
+// sum.
 std::shared_ptr<const Convolution> PlanConvolution(ConvPass pass, DType dtype,
                                                    const ConvShape& shape,
                                                    const Epilogue& epilogue = {});

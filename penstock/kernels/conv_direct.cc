@@ -55,17 +55,20 @@ template <class T>
 void AddScaled(T a, const T* b, int64_t n, T* sum) {
   for (int64_t i = 0; i < n; ++i) sum[i] += a * b[i];
 }
+// Half is summed in order, each step rounded.
 template <class T>
 T Dot(const T* a, const T* b, int64_t n) {
-  constexpr int64_t kLanes = 16;
-  T lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-  }
   T sum{};
+  int64_t i = 0;
+  if constexpr (!kIsFloat16<T>) {
+    constexpr int64_t kLanes = 16;
+    T lanes[kLanes] = {};
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int64_t l = 0; l < kLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+    }
+    for (const T lane : lanes) sum += lane;
+  }
   for (; i < n; ++i) sum += a[i] * b[i];
-  for (const T lane : lanes) sum += lane;
   return sum;
 }
 
@@ -104,7 +107,8 @@ void Forward(const ConvShape& s, const T* input, const T* filter, T* output, int
   }
 }
 
-// Unit: a row of the input.
+// Unit: a row of the input. Taps are taken from the last on: that is the order of the output
+// positions that read the element.
 template <class T>
 void InputGradient(const ConvShape& s, const T* filter, const T* output, T* input, int64_t row) {
   const Channels c(s);
@@ -112,13 +116,13 @@ void InputGradient(const ConvShape& s, const T* filter, const T* output, T* inpu
   for (int64_t x = 0; x < s.in[2]; ++x) {
     T* to = input + (row * s.in[2] + x) * s.in_channels;
     std::fill_n(to, s.in_channels, T{});
-    for (int64_t kz = 0; kz < s.filter[0]; ++kz) {
+    for (int64_t kz = s.filter[0] - 1; kz >= 0; --kz) {
       const int64_t oz = Reader(s, 0, z, kz);
       if (oz < 0) continue;
-      for (int64_t ky = 0; ky < s.filter[1]; ++ky) {
+      for (int64_t ky = s.filter[1] - 1; ky >= 0; --ky) {
         const int64_t oy = Reader(s, 1, y, ky);
         if (oy < 0) continue;
-        for (int64_t kx = 0; kx < s.filter[2]; ++kx) {
+        for (int64_t kx = s.filter[2] - 1; kx >= 0; --kx) {
           const int64_t ox = Reader(s, 2, x, kx);
           if (ox < 0) continue;
           const T* from = output + Flat(s.out, n * s.out[0] + oz, oy, ox) * s.out_channels;
@@ -243,6 +247,7 @@ void DirectConvolve(const ConvProblem& problem, const ConvOperands& operands,
                     const ParallelFor& each) {
   if (problem.dtype == DType::kFloat) return RunUnits<float>(problem, operands, each);
   if (problem.dtype == DType::kDouble) return RunUnits<double>(problem, operands, each);
+  if (problem.dtype == DType::kHalf) return RunUnits<half>(problem, operands, each);
   RunUnits<uint32_t>(problem, operands, each);  // wraps, as int32 may not
 }
 

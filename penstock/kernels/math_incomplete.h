@@ -28,10 +28,12 @@ struct Dual {
 };
 
 inline constexpr double kTiny = 1e-17;
-// Series take about the square root of their parameter.
+// Series take about the square root of their parameter. Parameters that would take more than this
+// are left to other formulas, or lose digits.
 inline int MostTerms(double a) {
-  return static_cast<int>(std::min(1e6, 200 + 12 * std::sqrt(std::fabs(a))));
+  return static_cast<int>(std::min(2e4, 200 + 12 * std::sqrt(std::fabs(a))));
 }
+inline constexpr double kLargeGamma = 1e6;
 
 // S in P(a, x) = x^a exp(-x) / gamma(a + 1) S: the sum of x^n / ((a + 1) ... (a + n)). For x <= a
 // or x <= 1.
@@ -74,6 +76,18 @@ inline bool TakesSeries(double a, double x) { return x <= 1 || x <= a; }
 // x^a exp(-x) / gamma(a), which is x times the density.
 inline double GammaWeight(double a, double x) { return std::exp(a * std::log(x) - x - Lgamma(a)); }
 
+// P and Q for parameters so large that the distribution is nearly normal: the first term of Temme's
+// uniform expansion (1979), which is off by about 1 / a^(3/2).
+inline double GammaLarge(double a, double x, bool upper) {
+  const double mu = (x - a) / a;
+  const double half_square = mu - std::log1p(mu);
+  const double eta = std::copysign(std::sqrt(2 * half_square), mu);
+  const double first = std::fabs(eta) < 1e-3 ? -1.0 / 3 + eta / 12 : 1 / mu - 1 / eta;
+  const double rest = std::exp(-a * half_square) / std::sqrt(2 * M_PI * a) * first;
+  const double at = eta * std::sqrt(a / 2);
+  return upper ? std::erfc(at) / 2 + rest : std::erfc(-at) / 2 - rest;
+}
+
 inline bool IsGammaDomain(double a, double x) { return a > 0 && x >= 0; }
 
 }  // namespace internal
@@ -84,6 +98,7 @@ inline double Igamma(double a, double x) {
   if (!IsGammaDomain(a, x)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0 || std::isinf(a)) return std::isinf(x) ? std::nan("") : 0;
   if (std::isinf(x)) return 1;
+  if (a > kLargeGamma) return GammaLarge(a, x, false);
   if (TakesSeries(a, x)) return GammaWeight(a, x) / a * GammaSeries(a, x).value;
   return 1 - GammaWeight(a, x) * GammaFraction(a, x).value;
 }
@@ -94,6 +109,7 @@ inline double Igammac(double a, double x) {
   if (!IsGammaDomain(a, x)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0 || std::isinf(a)) return std::isinf(x) ? std::nan("") : 1;
   if (std::isinf(x)) return 0;
+  if (a > kLargeGamma) return GammaLarge(a, x, true);
   if (TakesSeries(a, x)) return 1 - Igamma(a, x);
   return GammaWeight(a, x) * GammaFraction(a, x).value;
 }

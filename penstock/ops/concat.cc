@@ -186,8 +186,34 @@ Status Pack::ComputeCpu(CpuContext& context, std::span<Tensor* const> values,
   return OkStatus();
 }
 
+Result<Shape> ParallelConcat::InferShape(std::span<const Known> values) const {
+  if (!shape.IsFullyKnown() || shape.rank() == 0)
+    return InvalidArgument("shape must be fully known and have a first axis, got {}", shape);
+  if (shape[0] != static_cast<int64_t>(values.size())) {
+    return InvalidArgument("shape must have a row for each of {} values, got {}", values.size(),
+                           shape);
+  }
+  Shape row = shape;
+  row.set_dim(0, 1);
+  for (const Known& value : values) {
+    if (!row.IsCompatibleWith(*value.shape))
+      return InvalidArgument("values must have shape {}, got {}", row, *value.shape);
+  }
+  return Shape::Make(shape.dims());
+}
+
+Status ParallelConcat::ComputeCpu(CpuContext& context, std::span<Tensor* const> values,
+                                  Tensor& output) const {
+  int64_t at = 0;
+  for (const Tensor* value : values) {
+    CopyRun(*value, 0, output, at, value->num_elements(), context.parallel());
+    at += value->num_elements();
+  }
+  return OkStatus();
+}
+
 void RegisterConcat(Registrar& registrar) {
-  registrar.AddAll<ConcatV2, Concat, ConcatOffset, Pack>();
+  registrar.AddAll<ConcatV2, Concat, ConcatOffset, Pack, ParallelConcat>();
 }
 
 }  // namespace penstock::ops

@@ -60,4 +60,16 @@ struct Pack {
   Status ComputeCpu(CpuContext& context, std::span<Tensor* const> values, Tensor& output) const;
 };
 
+// Tensors of one row each, joined along the first axis to what `shape` says.
+struct ParallelConcat {
+  static constexpr auto kName = "ParallelConcat";
+  static constexpr bool kNoGradient = true;
+  Shape shape;
+  using Sig = Signature<In<"values", List<"N", AnyType<"T">>>, Out<"output", AnyType<"T">>>;
+  static constexpr std::tuple kAttrs{Field{"shape", &ParallelConcat::shape}.Required()};
+
+  Result<Shape> InferShape(std::span<const Known> values) const;
+  Status ComputeCpu(CpuContext& context, std::span<Tensor* const> values, Tensor& output) const;
+};
+
 }  // namespace penstock::ops

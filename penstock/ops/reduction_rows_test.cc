@@ -52,8 +52,9 @@ const OpRows kTopKRows{
         .Inputs(Values<int32_t>({2, 4}, {1, 9, 3, 9, 8, 5, 7, 6}), Scalar<int32_t>(2))
         .Expect(Values<int32_t>({2, 2}, {9, 9, 8, 7}), Values<int32_t>({2, 2}, {1, 3, 0, 2})),
     Row(TopKV2{.sorted = false})
-        .Inputs(Vector<int32_t>({3, 1, 2}), Scalar<int32_t>(3))
-        .Fails(Code::kUnimplemented, "sorted=false"),
+        .Inputs(Vector<int32_t>({7, 8, 3, 9, 5}), Scalar<int32_t>(3))
+        .Expect(Vector<int32_t>({7, 8, 9}), Vector<int32_t>({0, 1, 3}))
+        .Named("the order of a heap"),
     Row(TopKV2{}).Inputs(Uniform({2, 3, 7}), Scalar<int32_t>(3)).Gradient().Named("ranks"),
     Row(TopKV2{})
         .Inputs(Vector<int16_t>({3, -1, 5}), Scalar<int16_t>(3))

@@ -77,6 +77,7 @@
   F(Ordering) \
   F(EditDistance) \
   F(Ragged) \
+  F(SparseCross) \
   F(TopK) \
   F(BiasAdd) \
   F(Softmax) \
@@ -93,6 +94,7 @@
   F(Conv) \
   F(RandomGenerator) \
   F(Candidates) \
+  F(ParameterizedNormal) \
   F(SpaceToDepth) \
   F(Patches) \
   F(Colour) \

@@ -215,9 +215,10 @@ void TensorStridedSliceUpdate::Gradient(Gradients& g) const {
   const Expr part = s.Add("StridedSlice", {g.dy(), g.input(1), g.input(2), g.input(3)}, attrs);
   g.Set(0, s.Add("TensorStridedSliceUpdate",
                  {g.dy(), g.input(1), g.input(2), g.input(3), s.Like(g.dy(), 0)}, attrs));
-  // Sums over the axes along which the value was broadcast.
-  const Expr axes = Op("BroadcastGradientArgs", ShapeOf(value), ShapeOf(part));
-  g.Set(4, ReshapeLike(Op("Sum", part, axes), value));
+  // Sums over the axes along which the value was broadcast. It may have more of them, of extent 1.
+  const Expr shape = Op("BroadcastArgs", ShapeOf(value), ShapeOf(part));
+  const Expr axes = Op("BroadcastGradientArgs", ShapeOf(value), shape);
+  g.Set(4, ReshapeLike(Op("Sum", Op("Reshape", part, shape), axes), value));
 }
 
 Status TensorStridedSliceUpdate::ComputeCpu(CpuContext& context, const Tensor& input,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets graph_def_fuzz, tensor_proto_fuzz and bundle_fuzz into the folders beside this script.
+"""Writes the seeds of the fuzz targets graph_def_fuzz, tensor_proto_fuzz, bundle_fuzz and example_fuzz into the folders beside this script.
 
   make_seeds.py      needs protoc; run it from anywhere, and commit what it wrote
 """
@@ -213,6 +213,37 @@ def bundles():
     }
 
 
+def field(number, data):
+    """A field of bytes, shorter than 128."""
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def entry(name, message):
+    return field(1, field(1, name) + field(2, message))
+
+
+def examples():
+    floats = field(2, field(1, b"\0\0\x80\x3f\0\0\0\x40"))
+    loose_floats = field(2, b"\x0d\0\0\x80\x3f")
+    integers = field(3, field(1, b"\x01\xff\x01"))
+    loose_integers = field(3, b"\x08\x07\x08\x96\x01")
+    strings = field(1, field(1, b"x") + field(1, b""))
+    every = entry(b"f", floats) + entry(b"g", loose_floats) + entry(b"i", integers)
+    every += entry(b"j", loose_integers) + entry(b"s", strings) + entry(b"none", b"")
+    lists = entry(b"l", field(1, floats) + field(1, b"") + field(1, floats))
+    return {
+        "empty": b"",
+        "one": field(1, entry(b"a", floats)),
+        "every": field(1, every),
+        "twice": field(1, entry(b"a", floats) + entry(b"a", integers)),
+        "sequence": field(1, entry(b"c", integers)) + field(2, lists),
+        "cut": field(1, every)[:-3],
+        "odd_floats": field(1, entry(b"a", field(2, field(1, b"\0\0\x80")))),
+        "open_varint": field(1, entry(b"a", field(3, field(1, b"\x80\x80")))),
+        "too_long": b"\x0a\xff\xff\xff\xff\x7f",
+    }
+
+
 def write(folder, message, texts):
     out = HERE / folder
     out.mkdir(exist_ok=True)
@@ -224,9 +255,10 @@ def write(folder, message, texts):
 def main():
     write("graph_def_fuzz", "GraphDef", GRAPHS)
     write("tensor_proto_fuzz", "TensorProto", TENSORS)
-    (HERE / "bundle_fuzz").mkdir(exist_ok=True)
-    for name, seed in bundles().items():
-        (HERE / "bundle_fuzz" / name).write_bytes(seed)
+    for folder, seeds in ("bundle_fuzz", bundles()), ("example_fuzz", examples()):
+        (HERE / folder).mkdir(exist_ok=True)
+        for name, seed in seeds.items():
+            (HERE / folder / name).write_bytes(seed)
     # Not messages at all.
     whole = (HERE / "graph_def_fuzz" / "loop").read_bytes()
     (HERE / "graph_def_fuzz" / "cut").write_bytes(whole[:-7])

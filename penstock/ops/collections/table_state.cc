@@ -226,14 +226,12 @@ Status LookupTable::Remove(const Tensor& keys) {
 }
 
 Status LookupTable::Import(KernelContext& context, const Tensor& keys, const Tensor& values) {
+  if (spec_.kind == TableKind::kHash) return Initialize(context, keys, values);
   TRY_ASSIGN(const int64_t count, CheckEntries(keys, values));
   TableRows rows = NoRows();
   TRY(InsertInto(context, rows, keys, values, count));
   WriterLock lock(mu_);
-  // A table that cannot change keeps what it was first given; TensorFlow does not complain.
-  if (spec_.kind == TableKind::kHash && initialized_) return OkStatus();
   rows_.Swap(rows);
-  initialized_ = true;
   return OkStatus();
 }
 

@@ -13,9 +13,12 @@ using kernels::ConvPass;
 
 constexpr int kMostAxes = 5;
 
-// 16-bit floats are computed in float and rounded once.
-DType ComputeType(DType dtype) {
-  return dtype == DType::kHalf || dtype == DType::kBfloat16 ? DType::kFloat : dtype;
+// 16-bit floats are computed in float and rounded once. But for the one pass of which models record
+// results that TensorFlow rounds at each step.
+DType ComputeType(DType dtype, const ConvRules& rules, ConvPass pass) {
+  const bool rounds = rules.spatial == 3 && pass == ConvPass::kInputGradient;
+  if (dtype == DType::kHalf) return rounds ? DType::kHalf : DType::kFloat;
+  return dtype == DType::kBfloat16 ? DType::kFloat : dtype;
 }
 
 void Convert(CpuContext& context, const Tensor& from, Tensor& to) {
@@ -31,13 +34,14 @@ Shape LastShape(const Shape& first) {
 }
 
 // A tensor in the form that kernels compute on; itself where it is in that form.
-Result<Tensor> Prepared(CpuContext& context, const Tensor* tensor, bool channels_first) {
+Result<Tensor> Prepared(CpuContext& context, const Tensor* tensor, bool channels_first,
+                        DType dtype) {
   if (tensor == nullptr) return Tensor();
   Tensor ready = *tensor;
   if (channels_first) {
     TRY_ASSIGN(ready, ChannelsLast(context, ready));
   }
-  if (const DType dtype = ComputeType(ready.dtype()); dtype != ready.dtype()) {
+  if (dtype != ready.dtype()) {
     TRY_ASSIGN(Tensor converted, context.Allocate(dtype, ready.shape()));
     Convert(context, ready, converted);
     ready = std::move(converted);
@@ -117,15 +121,15 @@ Status ComputeConv(CpuContext& context, const ConvRules& rules, ConvPass pass,
   TRY_ASSIGN(const ConvGeometry geometry,
              ResolveConv(rules, shape_of(tensors.input), shape_of(tensors.filter)));
   const bool first = rules.channels_first();
-  TRY_ASSIGN(const Tensor input, Prepared(context, tensors.input, first));
-  TRY_ASSIGN(const Tensor filter, Prepared(context, tensors.filter, false));
-  TRY_ASSIGN(const Tensor output, Prepared(context, tensors.output, first));
-  TRY_ASSIGN(const Tensor addend, Prepared(context, finish.addend, first));
+  const DType dtype = ComputeType(result.dtype(), rules, pass);
+  TRY_ASSIGN(const Tensor input, Prepared(context, tensors.input, first, dtype));
+  TRY_ASSIGN(const Tensor filter, Prepared(context, tensors.filter, false, dtype));
+  TRY_ASSIGN(const Tensor output, Prepared(context, tensors.output, first, dtype));
+  TRY_ASSIGN(const Tensor addend, Prepared(context, finish.addend, first, dtype));
 
   // The result is computed in place where it has the form of the kernels.
   const bool turned = first && pass != ConvPass::kFilterGradient;
   const Shape shape = turned ? LastShape(result.shape()) : result.shape();
-  const DType dtype = ComputeType(result.dtype());
   Tensor computed = result;
   if (turned || dtype != result.dtype()) {
     TRY_ASSIGN(computed, context.Allocate(dtype, shape));

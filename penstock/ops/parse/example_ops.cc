@@ -6,7 +6,10 @@ namespace penstock::ops {
 namespace {
 
 Status CheckNames(const Shape& names, const Shape& serialized) {
-  if (names.CheckedNumElements() == 0 || names.IsCompatibleWith(serialized)) return OkStatus();
+  // Names of which too little is known may be none.
+  if (!names.IsFullyKnown() || names.CheckedNumElements() == 0 ||
+      names.IsCompatibleWith(serialized))
+    return OkStatus();
   return InvalidArgument(
       "Expected names have the same shape as serialized: name.shape={}, serialized.shape={}", names,
       serialized);

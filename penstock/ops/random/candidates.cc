@@ -46,12 +46,15 @@ constexpr uint64_t kWordsPerSample = 2048;
 // A distribution that steps change. Threads: as SampleAndLearn says.
 class LearnedState final : public Resource {
  public:
-  explicit LearnedState(int64_t range) : sampler_(LearnedRangeSampler(range)) {}
+  explicit LearnedState(int64_t range) : range_(range) {}
 
   // Calls `sample` with the distribution, then takes in `values`; steps take turns.
   Status SampleAndLearn(FunctionRef<Status(const RangeSampler&)> sample,
                         std::span<const int64_t> values) {
     MutexLock lock(mu_);
+    if (sampler_ == nullptr) {
+      TRY_ASSIGN(sampler_, LearnedRangeSampler(range_));
+    }
     TRY(sample(*sampler_));
     sampler_->Learn(values);
     return OkStatus();
@@ -60,8 +63,9 @@ class LearnedState final : public Resource {
   size_t MemoryBytes() const override { return sizeof *this; }
 
  private:
+  const int64_t range_;
   Mutex mu_;
-  const std::unique_ptr<RangeSampler> sampler_ GUARDED_BY(mu_);
+  std::unique_ptr<RangeSampler> sampler_ GUARDED_BY(mu_);  // made by the first step
 };
 
 class CandidateKernel final : public Kernel {
@@ -195,7 +199,7 @@ Status CheckCandidates(CandidateSource source, int64_t num_sampled, bool unique,
   if (unique && num_sampled > range_max)
     return InvalidArgument("Sampler's range is too small: {} unique candidates of {} classes",
                            num_sampled, range_max);
-  constexpr int64_t kMost = int64_t{1} << 28;  // a tree of counts is held in memory
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // draws have 32 bits
   if (source == CandidateSource::kLearned && range_max > kMost)
     return InvalidArgument("range_max must be at most {}, got {}", kMost, range_max);
   return OkStatus();

@@ -233,7 +233,7 @@ Status ShuffleRows(CpuContext& context, const Tensor& value, PhiloxWords words, 
 Status RandomShuffle::Draw(CpuContext& context, NodeStream& node) const {
   const Tensor& value = context.input(0);
   if (value.num_elements() <= 1 || value.shape()[0] <= 1) {
-    context.SetOutput(0, value);
+    CopyRun(value, 0, context.output(0), 0, value.num_elements(), context.parallel());
     return OkStatus();
   }
   const auto words = static_cast<uint64_t>(value.shape()[0] - 1);

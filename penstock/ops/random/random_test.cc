@@ -7,6 +7,7 @@
 #include "penstock/ops/random/draws.h"
 #include "penstock/ops/random/fill.h"
 #include "penstock/ops/random/generator.h"
+#include "penstock/ops/random/parameterized.h"
 #include "penstock/ops/state/testing/state_fixture.h"
 #include "penstock/ops/testing/rows.h"
 
@@ -158,6 +159,15 @@ const OpRows kDrawRows{
     Row(StatelessMultinomial{})
         .Inputs(kLogits, Scalar<int32_t>(8), kSeeds)
         .Expect(Values<int64_t>({1, 8}, {2, 2, 1, 2, 2, 2, 2, 1})),
+    Row(ParameterizedTruncatedNormal{kSeed, kSeed2})
+        .Inputs(Vector<int32_t>({2, 70}), Scalar<float>(0), Vector<float>({1, 2}),
+                Scalar<float>(-1), Vector<float>({1, 1e30f})),
+    Row(ParameterizedTruncatedNormal{})
+        .Inputs(kFive, Scalar<float>(0), Scalar<float>(-1), Scalar<float>(-1), Scalar<float>(1))
+        .Fails(kBad, "stdevs"),
+    Row(ParameterizedTruncatedNormal{})
+        .Inputs(kFive, Scalar<float>(0), Scalar<float>(1), Vector<float>({1, 2}), Scalar<float>(1))
+        .Fails(kBad, "minvals"),
     Row(RandomGamma{kSeed, kSeed2})
         .Inputs(Vector<int32_t>({2}), Vector<float>({.5, 1, 4}))
         .Expect(Values<float>(

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <new>
 #include <numeric>
 
 #include "penstock/core/checked.h"
@@ -44,16 +45,21 @@ class LogUniform final : public RangeSampler {
 // Counts in a tree of sums (Fenwick's), so that both drawing and learning take log(range) steps.
 class Learned final : public RangeSampler {
  public:
-  explicit Learned(int64_t range)
-      : RangeSampler(range), sums_(static_cast<size_t>(range) + 1), total_(range) {
-    for (size_t i = 1; i < sums_.size(); ++i) sums_[i] = static_cast<int64_t>(i & (~i + 1));
+  // `sums` has a number more than the range.
+  Learned(int64_t range, std::unique_ptr<int64_t[]> sums)
+      : RangeSampler(range),
+        size_(static_cast<size_t>(range) + 1),
+        sums_(std::move(sums)),
+        total_(range) {
+    sums_[0] = 0;
+    for (size_t i = 1; i < size_; ++i) sums_[i] = static_cast<int64_t>(i & (~i + 1));
   }
   // The first value at which the counts up to and including it exceed a uniform number.
   int64_t Sample(PhiloxWords& words) const override {
     int64_t left = words.Below(static_cast<uint32_t>(total_));
     size_t at = 0;
-    for (size_t step = std::bit_floor(sums_.size() - 1); step > 0; step /= 2) {
-      if (at + step < sums_.size() && sums_[at + step] <= left) {
+    for (size_t step = std::bit_floor(size_ - 1); step > 0; step /= 2) {
+      if (at + step < size_ && sums_[at + step] <= left) {
         at += step;
         left -= sums_[at];
       }
@@ -69,8 +75,7 @@ class Learned final : public RangeSampler {
       // The words that Sample takes reach this far.
       if (!InRange(value, range()) || total_ == UINT32_MAX) continue;
       ++total_;
-      for (size_t i = static_cast<size_t>(value) + 1; i < sums_.size(); i += i & (~i + 1))
-        ++sums_[i];
+      for (size_t i = static_cast<size_t>(value) + 1; i < size_; i += i & (~i + 1)) ++sums_[i];
     }
   }
 
@@ -82,7 +87,8 @@ class Learned final : public RangeSampler {
     return sum;
   }
 
-  std::vector<int64_t> sums_;  // sums_[i]: of the i & -i counts before i
+  const size_t size_;
+  const std::unique_ptr<int64_t[]> sums_;  // sums_[i]: of the i & -i counts before i
   int64_t total_;
 };
 
@@ -136,8 +142,10 @@ std::unique_ptr<RangeSampler> UniformRangeSampler(int64_t range) {
 std::unique_ptr<RangeSampler> LogUniformRangeSampler(int64_t range) {
   return std::make_unique<LogUniform>(range);
 }
-std::unique_ptr<RangeSampler> LearnedRangeSampler(int64_t range) {
-  return std::make_unique<Learned>(range);
+Result<std::unique_ptr<RangeSampler>> LearnedRangeSampler(int64_t range) {
+  std::unique_ptr<int64_t[]> sums(new (std::nothrow) int64_t[static_cast<size_t>(range) + 1]);
+  if (sums == nullptr) return ResourceExhausted("no memory to count {} classes", range);
+  return std::unique_ptr<RangeSampler>(std::make_unique<Learned>(range, std::move(sums)));
 }
 std::unique_ptr<RangeSampler> WeightedRangeSampler(std::vector<float> weights) {
   return std::make_unique<Weighted>(std::move(weights));

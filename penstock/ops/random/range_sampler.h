@@ -36,8 +36,9 @@ class RangeSampler {
 std::unique_ptr<RangeSampler> UniformRangeSampler(int64_t range);
 // Probabilities that fall as those of words by rank do.
 std::unique_ptr<RangeSampler> LogUniformRangeSampler(int64_t range);
-// One more than how often each was learnt.
-std::unique_ptr<RangeSampler> LearnedRangeSampler(int64_t range);
+// One more than how often each was learnt. ResourceExhausted when there is no memory for the
+// counts.
+Result<std::unique_ptr<RangeSampler>> LearnedRangeSampler(int64_t range);
 // Given weights. REQUIRES: not empty, with a positive sum.
 std::unique_ptr<RangeSampler> WeightedRangeSampler(std::vector<float> weights);
 

@@ -20,7 +20,7 @@ struct AsString {
   bool scientific = false;
   bool shortest = false;
   int64_t width = -1;
-  std::string fill;
+  std::string fill = {};
   using Sig = Signature<In<"input", TypeVar<"T", float, double, int32_t, uint8_t, int16_t, int8_t,
                                             int64_t, bfloat16, uint16_t, half, uint32_t, uint64_t,
                                             complex64, complex128, bool, Variant, std::string>>,
