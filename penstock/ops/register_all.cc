@@ -162,6 +162,7 @@
   F(LayerNorm) \
   F(Dilation) \
   // each line above ends in a backslash
+  F(Sequences)
 // clang-format on
 
 namespace penstock::ops {
