@@ -34,6 +34,9 @@ Status MergeCommonSubexpressions(Graph& graph);
 // Makes one node of a product or convolution and the bias, sum and activation that follow it, where
 // nobody else reads what passes between them.
 Status FuseEpilogues(Graph& graph);
+// Replaces the nodes that normalise rows by their own moments by one _FusedLayerNorm, where nobody
+// else reads what passes between them. It rounds otherwise than they do, no worse.
+Status FuseLayerNorms(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.
 Status FuseElementwise(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.

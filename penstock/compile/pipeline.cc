@@ -6,7 +6,8 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline", "free", "fold", "simplify", "merge", "epilogue", "fuse", "memory"};
+  return {"inline",   "free",       "fold", "simplify", "merge",
+          "epilogue", "layer_norm", "fuse", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -27,6 +28,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
   TRY(run("epilogue", FuseEpilogues));
+  TRY(run("layer_norm", FuseLayerNorms));
   TRY(run("fuse", FuseElementwise));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "penstock/graph/flow.h"
-#include "penstock/graph/node_check.h"
 
 namespace penstock {
 
@@ -23,26 +22,6 @@ bool HasControlFlow(const Graph& graph) {
 bool ReadsVariable(const Graph& graph, const Node& node) {
   return std::any_of(node.inputs.begin(), node.inputs.end(),
                      [&](const OutputRef& input) { return graph.output(input).is_ref; });
-}
-
-Status TurnIntoConst(Graph& graph, NodeId id, const Tensor& value) {
-  const OpInfo* op = graph.registry().Find("Const");
-  if (op == nullptr) return Internal("the registry has no op Const");
-  AttrMap attrs{{"value", value}, {"dtype", value.dtype()}};
-  Node& node = graph.node(id);
-  if (const AttrValue* colocation = FindAttr(node.attrs, "_class")) {
-    attrs.emplace_back("_class", *colocation);
-  }
-  TRY_ASSIGN(const NodeTypes types, ExpandTypes(op->def, attrs));
-  TRY_ASSIGN(DecodedOp decoded, op->decode(attrs, types));
-  node.op = op;
-  node.inputs.clear();
-  node.control_inputs.clear();
-  node.attrs = std::move(attrs);
-  node.decoded = std::move(decoded);
-  node.outputs.assign(1, {value.dtype(), false, value.shape()});
-  node.extra = nullptr;
-  return OkStatus();
 }
 
 void RemoveUnread(Graph& graph, std::vector<NodeId> candidates) {

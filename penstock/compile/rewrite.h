@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "penstock/core/tensor.h"
-#include "penstock/graph/graph.h"
+#include "penstock/graph/turn_into.h"
 
 // What the passes that rewrite a graph share.
 
@@ -19,10 +19,6 @@ bool HasControlFlow(const Graph& graph);
 
 // True when some input is a variable that the node reads when it runs.
 bool ReadsVariable(const Graph& graph, const Node& node);
-
-// Makes the node a Const. Keeps its name, device, colocation and the readers of output 0; drops
-// its inputs and control inputs.
-Status TurnIntoConst(Graph& graph, NodeId id, const Tensor& value);
 
 // Removes those of `candidates` that nobody reads or waits for, and then what only they read. Keeps
 // nodes that have an effect besides their outputs.

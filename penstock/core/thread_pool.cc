@@ -20,8 +20,8 @@
 namespace penstock {
 namespace {
 
-// Waking a thread takes some 20 us where cores are virtual. A worker that was woken too late for one
-// loop should still be awake for the next; who watches for this long has lost no more than two
+// Waking a thread takes some 20 us where cores are virtual. A worker that was woken too late for
+// one loop should still be awake for the next; who watches for this long has lost no more than two
 // wake-ups.
 constexpr std::chrono::microseconds kWatchTime(50);
 // A worker whose watches came to nothing this many times in a row sleeps at once, until one of its

@@ -13,9 +13,9 @@ namespace penstock {
 
 // The threads of one process, shared by nodes that run beside each other and by the insides of one
 // node. `threads` counts every thread that computes, the caller's included: a pool of n starts n -
-// 1 workers. A thread that runs out of work keeps watch for about twice as long as waking it would take, and
-// only while that has paid lately; then it sleeps. Threads: all methods may be called concurrently.
-// The destructor runs what was scheduled, then joins.
+// 1 workers. A thread that runs out of work keeps watch for about twice as long as waking it would
+// take, and only while that has paid lately; then it sleeps. Threads: all methods may be called
+// concurrently. The destructor runs what was scheduled, then joins.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);

@@ -18,7 +18,8 @@ struct GradientRequest {
 // Adds the nodes that compute d(sum of dy * y) / dx for each x, and returns where: kNoNode for an x
 // on which no y depends. Gradients of a value that is read several times are added up. Calls,
 // branches and loops on the way get further outputs, by which they hand on what their derivatives
-// need; those made of primitives become While and If nodes first. InvalidArgument when a y is not of a floating or complex type.
+// need; those made of primitives become While and If nodes first. InvalidArgument when a y is not
+// of a floating or complex type.
 Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRequest& request);
 
 // Whether a gradient may arrive at values of that type: numbers with fractions, lists of them, and

@@ -7,6 +7,7 @@
 
 #include "penstock/graph/body_derivative.h"
 #include "penstock/graph/flow.h"
+#include "penstock/graph/turn_into.h"
 
 namespace penstock {
 namespace {
@@ -29,18 +30,6 @@ Flow FlowAt(const Graph& graph, NodeId id) { return FlowOf(*graph.node(id).op); 
 OutputRef ThroughIdentities(const Graph& graph, OutputRef ref) {
   while (graph.node(ref.node).op_name() == "Identity") ref = graph.node(ref.node).inputs[0];
   return ref;
-}
-
-// Makes a node hand on `value`; whoever reads its first output goes on doing so.
-Status BecomeIdentity(Graph& graph, NodeId id, OutputRef value) {
-  Node& node = graph.node(id);
-  node.op = graph.registry().Find("Identity");
-  node.inputs = {value};
-  node.control_inputs.clear();
-  node.attrs = {{"T", graph.output(value).dtype}};
-  node.outputs.resize(1);
-  TRY_ASSIGN(node.decoded, graph.Redecode(id));
-  return OkStatus();
 }
 
 // ---- loops ----
@@ -159,7 +148,7 @@ Status RaiseLoop(Graph& graph, const Loop& loop) {
     for (const NodeId exit : loop.values[i].exits) {
       const Shape shape = graph.node(exit).outputs[0].shape;
       graph.node(node).outputs[i].shape = shape;
-      TRY(BecomeIdentity(graph, exit, {node, static_cast<int32_t>(i)}));
+      TRY(TurnIntoIdentity(graph, exit, {node, static_cast<int32_t>(i)}));
       kept.insert(exit);
     }
   }
@@ -306,7 +295,7 @@ class BranchRaiser {
     graph_.node(node).outputs[0].shape = graph_.node(merge).outputs[0].shape;
     // The new node runs where the Merge did: on the way that both of its inputs share.
     order_.insert(std::find(order_.begin(), order_.end(), merge), node);
-    return BecomeIdentity(graph_, merge, {node, 0});
+    return TurnIntoIdentity(graph_, merge, {node, 0});
   }
 
   Graph& graph_;

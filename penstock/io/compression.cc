@@ -44,6 +44,13 @@ struct InputStream::Inflater {
 
   // Appends what `input` gives, at most `most` bytes, and takes off what was used.
   Status Inflate(std::string_view* input, size_t most, std::string* out) {
+    if (between) {
+      // Another stream may follow a stream of gzip; anything else is left out.
+      done = !input->starts_with('\x1f');
+      if (done) return OkStatus();
+      if (inflateReset(&stream) != Z_OK) return Internal("zlib cannot begin again");
+      between = false;
+    }
     const size_t before = out->size();
     out->resize(before + most);
     // zlib does not write to its input.
@@ -57,10 +64,8 @@ struct InputStream::Inflater {
     input->remove_prefix(given - stream.avail_in);
     out->resize(before + most - stream.avail_out);
     if (result == Z_STREAM_END) {
-      // Another stream may follow a stream of gzip.
-      done = compression != Compression::kGzip || input->empty();
-      if (!done && !input->starts_with("\x1f\x8b")) done = true;
-      if (!done && inflateReset(&stream) != Z_OK) return Internal("zlib cannot begin again");
+      between = compression == Compression::kGzip;
+      done = !between;
       return OkStatus();
     }
     if (result == Z_OK || result == Z_BUF_ERROR) return OkStatus();
@@ -71,6 +76,7 @@ struct InputStream::Inflater {
   z_stream stream = {};
   const Compression compression;
   bool opened = false;
+  bool between = false;  // a stream has ended, and another may follow
   bool done = false;
   std::string compressed;  // read from the file, not yet inflated
 };
@@ -97,6 +103,7 @@ struct InputStream::Inflater {
     return Unimplemented("compressed data need zlib, which this build does not have (zlib1g-dev)");
   }
   Status Inflate(std::string_view*, size_t, std::string*) { return OkStatus(); }
+  bool between = false;
   bool done = true;
   std::string compressed;
 };
@@ -139,7 +146,11 @@ Result<bool> InputStream::Fill() {
   }
   while (buffer_.empty() && !inflater_->done) {
     if (inflater_->compressed.empty()) TRY(read_block(&inflater_->compressed));
-    if (inflater_->compressed.empty()) break;
+    if (inflater_->compressed.empty()) {
+      if (file_offset_ == 0 || inflater_->between) break;
+      return DataLoss("{}: the compressed data end too early, at {}", Printable(path()),
+                      file_offset_);
+    }
     std::string_view left = inflater_->compressed;
     const size_t before = left.size();
     if (Status inflated = inflater_->Inflate(&left, kBlockBytes, &buffer_); !inflated.ok())

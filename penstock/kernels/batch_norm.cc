@@ -46,47 +46,51 @@ PENSTOCK_SCALAR void Join(float n, float m, float other_mean, float other_square
   squares += other_squares + delta * delta * (n * weight);
 }
 
-// squares[c] += sum over rows of (x - mean)^2.
-void AddSquares(const float* __restrict x, int64_t rows, int64_t stride, int64_t width,
-                const float* __restrict mean, float* __restrict squares) {
+// Sums of the distances from `centre` and of their squares, over rows.
+void AddDistances(const float* __restrict x, int64_t rows, int64_t stride, int64_t width,
+                  const float* __restrict centre, float* __restrict sum,
+                  float* __restrict squares) {
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     const float* a = x + r * stride;
     const float *b = a + stride, *c = b + stride, *d = c + stride;
     for (int64_t i = 0; i < width; ++i) {
-      const float p = a[i] - mean[i], q = b[i] - mean[i];
-      const float u = c[i] - mean[i], v = d[i] - mean[i];
+      const float p = a[i] - centre[i], q = b[i] - centre[i];
+      const float u = c[i] - centre[i], v = d[i] - centre[i];
+      sum[i] += (p + q) + (u + v);
       squares[i] += (p * p + q * q) + (u * u + v * v);
     }
   }
   for (; r < rows; ++r) {
-    const float* a = x + r * stride;
     for (int64_t i = 0; i < width; ++i) {
-      const float p = a[i] - mean[i];
+      const float p = x[r * stride + i] - centre[i];
+      sum[i] += p;
       squares[i] += p * p;
     }
   }
 }
 
-// Mean and squared distances of `rows` rows, in one pass through memory: blocks that fit the cache
-// are gone through twice and joined.
+// The mean and the sum of squared distances from it, of `rows` rows, block by block. A block takes
+// its distances from the mean of those before it; where that is far off, what its own variance
+// loses in digits is little beside the distance between the blocks.
 void RowMoments(const float* x, int64_t rows, int64_t stride, int64_t width, float* mean,
                 float* squares) {
   const int64_t block_rows = std::max<int64_t>(4096 / width / 4 * 4, 4);
-  float block_mean[kNormChannels], block_squares[kNormChannels];
-  std::fill_n(mean, width, 0.0f);
+  float sum[kNormChannels], block_squares[kNormChannels];
+  std::copy_n(x, width, mean);
   std::fill_n(squares, width, 0.0f);
   for (int64_t r = 0; r < rows; r += block_rows) {
     const int64_t n = std::min(block_rows, rows - r);
-    std::fill_n(block_mean, width, 0.0f);
+    std::fill_n(sum, width, 0.0f);
     std::fill_n(block_squares, width, 0.0f);
-    FoldRows<SumOp<float>>(x + r * stride, n, stride, width, block_mean);
+    AddDistances(x + r * stride, n, stride, width, mean, sum, block_squares);
     const float share = 1.0f / static_cast<float>(n);
-    for (int64_t c = 0; c < width; ++c) block_mean[c] *= share;
-    AddSquares(x + r * stride, n, stride, width, block_mean, block_squares);
+    const auto before = static_cast<float>(r);
+    const float weight = static_cast<float>(n) / (before + static_cast<float>(n));
     for (int64_t c = 0; c < width; ++c) {
-      Join(static_cast<float>(r), static_cast<float>(n), block_mean[c], block_squares[c], mean[c],
-           squares[c]);
+      const float delta = sum[c] * share;  // from the mean so far to the block's
+      mean[c] += delta * weight;
+      squares[c] += block_squares[c] - delta * sum[c] + delta * delta * (before * weight);
     }
   }
 }
@@ -118,13 +122,15 @@ void RowGradientSums(const float* __restrict dy, const float* __restrict x, int6
                      int64_t stride, int64_t width, const float* __restrict mean,
                      float* __restrict sum, float* __restrict product) {
   int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    const float *a = x + r * stride, *b = a + stride;
-    const float *p = dy + r * stride, *q = p + stride;
+  for (; r + 4 <= rows; r += 4) {
+    const float* a = x + r * stride;
+    const float *b = a + stride, *c = b + stride, *d = c + stride;
+    const float* p = dy + r * stride;
+    const float *q = p + stride, *u = q + stride, *v = u + stride;
     for (int64_t i = 0; i < width; ++i) {
-      const float u = p[i], v = q[i];
-      sum[i] += u + v;
-      product[i] += u * (a[i] - mean[i]) + v * (b[i] - mean[i]);
+      sum[i] += (p[i] + q[i]) + (u[i] + v[i]);
+      product[i] += (p[i] * (a[i] - mean[i]) + q[i] * (b[i] - mean[i])) +
+                    (u[i] * (c[i] - mean[i]) + v[i] * (d[i] - mean[i]));
     }
   }
   for (; r < rows; ++r) {

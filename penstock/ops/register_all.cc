@@ -160,7 +160,10 @@
   F(Files) \
   F(Readers) \
   F(TableFiles) \
+  F(LayerNorm) \
+  F(Dilation) \
   // each line above ends in a backslash
+  F(Sequences)
 // clang-format on
 
 namespace penstock::ops {

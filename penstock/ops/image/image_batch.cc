@@ -2,7 +2,6 @@
 
 #include <limits>
 
-
 namespace penstock::ops {
 
 Status CheckImages(const Shape& images, std::string_view what) {

@@ -1,5 +1,6 @@
 #include "penstock/ops/nn/batch_norm.h"
 #include "penstock/ops/nn/batch_norm_grad.h"
+#include "penstock/ops/nn/layer_norm.h"
 #include "penstock/ops/testing/rows.h"
 
 namespace penstock::rows {
@@ -96,6 +97,19 @@ const OpRows kBatchNormGradRows{
     Row(FusedBatchNormGradV3{})
         .Inputs(Uniform({3}), Uniform({3}), Uniform({3}), Uniform({3}), Uniform({3}), Empty({0}))
         .Fails(kBad, "rank 4"),
+};
+
+const OpRows kLayerNormRows{
+    Row(FusedLayerNorm{.epsilon = 0})
+        .Inputs(Values<float>({2, 2}, {1, 3, 6, 2}), Vector<float>({2, 1}), Vector<float>({1, 0}))
+        .Expect(Values<float>({2, 2}, {-1, 1, 3, -1})),
+    Row(FusedLayerNorm{.epsilon = 0.1f})
+        .Inputs(Uniform({3, 2, 2000}), Uniform({2000}), Uniform({2000})),
+    Row(FusedLayerNorm{}).Inputs(Empty({0, 3}), Uniform({3}), Uniform({3})).Expect(Empty({0, 3})),
+    Row(FusedLayerNorm{})
+        .Inputs(Uniform({2, 3}), Uniform({2}), Uniform({3}))
+        .Fails(kBad, "3 columns"),
+    Row(FusedLayerNorm{}).Inputs(Scalar<float>(1), Uniform({1}), Uniform({1})).Fails(kBad, "x"),
 };
 
 }  // namespace

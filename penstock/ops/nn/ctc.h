@@ -2,6 +2,7 @@
 
 #include <array>
 #include <tuple>
+#include <vector>
 
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
@@ -54,6 +55,30 @@ struct CTCGreedyDecoder {
                                      Field{"blank_index", &CTCGreedyDecoder::blank_index}};
 
   Result<std::array<Shape, 4>> InferShape(const Shape& inputs, const Shape& sequence_length) const;
+  template <class T>
+  Status ComputeCpu(CpuContext& context, const Tensor& inputs, const Tensor& sequence_length) const;
+};
+
+// The top_paths likeliest sequences that a search with beam_width candidates finds; of what it
+// finds, repetitions are left out if merge_repeated. The last class is the blank.
+struct CTCBeamSearchDecoder {
+  static constexpr auto kName = "CTCBeamSearchDecoder";
+  static constexpr bool kNoGradient = true;
+  static constexpr double kCost = 1000;
+  int64_t beam_width = 1;
+  int64_t top_paths = 1;
+  bool merge_repeated = true;
+  using Paths = List<"top_paths", int64_t>;
+  using Sig = Signature<In<"inputs", CtcType>, In<"sequence_length", int32_t>,
+                        Out<"decoded_indices", Paths>, Out<"decoded_values", Paths>,
+                        Out<"decoded_shape", Paths>, Out<"log_probability", CtcType>>;
+  static constexpr std::tuple kAttrs{
+      Field{"beam_width", &CTCBeamSearchDecoder::beam_width}.Required().Min(1),
+      Field{"top_paths", &CTCBeamSearchDecoder::top_paths}.Required(),
+      Field{"merge_repeated", &CTCBeamSearchDecoder::merge_repeated}};
+
+  Status CheckAttrs() const;
+  Result<std::vector<Shape>> InferShape(const Shape& inputs, const Shape& sequence_length) const;
   template <class T>
   Status ComputeCpu(CpuContext& context, const Tensor& inputs, const Tensor& sequence_length) const;
 };

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "penstock/ops/nn/ctc.h"
+#include "penstock/ops/nn/ctc_beam.h"
 
 namespace penstock::ops {
 namespace {
@@ -96,6 +97,57 @@ Status CTCGreedyDecoder::ComputeCpu(CpuContext& context, const Tensor& inputs,
   return StoreSparse(context, sequences, 0, 1, 2);
 }
 
-void RegisterCtcDecoder(Registrar& registrar) { registrar.AddAll<CTCGreedyDecoder>(); }
+Status CTCBeamSearchDecoder::CheckAttrs() const {
+  if (top_paths >= 1 && top_paths <= beam_width) return OkStatus();
+  return InvalidArgument("top_paths must be in [1, beam_width = {}], got {}", beam_width,
+                         top_paths);
+}
+
+Result<std::vector<Shape>> CTCBeamSearchDecoder::InferShape(const Shape& inputs,
+                                                            const Shape& sequence_length) const {
+  TRY_ASSIGN(const int64_t batch, BatchOf(inputs, sequence_length));
+  const auto paths = static_cast<size_t>(top_paths);
+  std::vector<Shape> shapes(paths, Shape{-1, 2});
+  shapes.resize(2 * paths, Shape{-1});
+  shapes.resize(3 * paths, Shape{2});
+  shapes.push_back(Shape{batch, top_paths});
+  return shapes;
+}
+
+template <class T>
+Status CTCBeamSearchDecoder::ComputeCpu(CpuContext& context, const Tensor& inputs,
+                                        const Tensor& sequence_length) const {
+  const int64_t times = inputs.shape().dim(0), batch = inputs.shape().dim(1);
+  const int64_t classes = inputs.shape().dim(2);
+  TRY(CheckLengths(sequence_length, times));
+  const int paths = static_cast<int>(top_paths);
+  TRY(context.AllocateOutput(3 * paths, inputs.dtype(), Shape{batch, top_paths}));
+  T* scores = context.output(3 * paths).mutable_data<T>();
+  std::vector<std::vector<std::vector<int64_t>>> found(
+      static_cast<size_t>(paths), std::vector<std::vector<int64_t>>(static_cast<size_t>(batch)));
+  for (int64_t b = 0; b < batch; ++b) {
+    CtcBeam<T> beam(beam_width, classes);
+    for (int64_t t = 0; t < sequence_length.data<int32_t>()[b]; ++t) {
+      beam.Step(inputs.data<T>() + (t * batch + b) * classes);
+    }
+    auto best = beam.Paths(merge_repeated);
+    if (best.size() < static_cast<size_t>(paths)) {
+      return InvalidArgument("the search found {} paths in batch {}, less than top_paths = {}",
+                             best.size(), b, paths);
+    }
+    for (size_t p = 0; p < found.size(); ++p) {
+      scores[b * top_paths + static_cast<int64_t>(p)] = best[p].score;
+      found[p][static_cast<size_t>(b)] = std::move(best[p].labels);
+    }
+  }
+  for (int p = 0; p < paths; ++p) {
+    TRY(StoreSparse(context, found[static_cast<size_t>(p)], p, paths + p, 2 * paths + p));
+  }
+  return OkStatus();
+}
+
+void RegisterCtcDecoder(Registrar& registrar) {
+  registrar.AddAll<CTCGreedyDecoder, CTCBeamSearchDecoder>();
+}
 
 }  // namespace penstock::ops

@@ -6,23 +6,12 @@
 
 #include "penstock/ops/gradient_terms.h"
 #include "penstock/ops/nn/ctc.h"
+#include "penstock/ops/nn/log_sum.h"
 
 // T times, U labels with blanks between and around them, C classes.
 
 namespace penstock::ops {
 namespace {
-
-template <class T>
-constexpr T kLogZero = -std::numeric_limits<T>::infinity();
-
-// log(e^a + e^b). What the lesser term adds is computed in float for double too: stock programs do,
-// and losses are compared with theirs.
-template <class T>
-T LogSum(T a, T b) {
-  const T high = std::max(a, b), low = std::min(a, b);
-  if (low == kLogZero<T>) return high;
-  return high + static_cast<T>(std::log1p(std::exp(static_cast<float>(low - high))));
-}
 
 // One sequence. Logits and derivatives of consecutive times lie `stride` elements apart.
 template <class T>

@@ -1,3 +1,4 @@
+#include "penstock/ops/nn/dilation.h"
 #include "penstock/ops/nn/pool.h"
 #include "penstock/ops/nn/pool_argmax.h"
 #include "penstock/ops/nn/pool_gradients.h"
@@ -219,6 +220,35 @@ const OpRows kPoolArgmaxRows{
     Row(MaxPoolGradGradWithArgmax{k2, k2, "VALID"})
         .Inputs(Uniform({1, 2, 2, 1}), Uniform({1, 1, 2, 1}), Values<int32_t>({1, 1, 1, 1}, {0}))
         .Fails(kBad, "grad"),
+};
+
+const OpRows kDilationRows{
+    Row(Dilation2D{k1, k1, "VALID"})
+        .Inputs(Values<float>({1, 1, 3, 1}, {1, 5, 2}), Values<float>({1, 2, 1}, {1, 0}))
+        .Expect(Values<float>({1, 1, 2, 1}, {5, 6}))
+        .Gradient(),
+    Row(Dilation2D{k2, k2, "SAME"}).Inputs(Uniform({2, 5, 4, 3}), Uniform({2, 3, 3})).Gradient(),
+    Row(Dilation2D{k1, k1, "VALID"})
+        .Inputs(Empty({0, 2, 2, 1}), Uniform({1, 1, 1}))
+        .Expect(Empty({0, 2, 2, 1})),
+    Row(Dilation2D{k1, k3, "VALID"})
+        .Inputs(Uniform({1, 3, 9, 1}), Uniform({2, 2, 1}))
+        .Fails(kBad, "window of 4"),
+    Row(Dilation2D{k1, k1, "VALID"})
+        .Inputs(Uniform({1, 3, 3, 1}), Uniform({2, 2, 2}))
+        .Fails(kBad, "channels"),
+    Row(Dilation2DBackpropInput{k1, k1, "VALID"})
+        .Inputs(Uniform({1, 3, 3, 1}), Uniform({2, 2, 1}), Uniform({1, 3, 2, 1}))
+        .Fails(kBad, "out_backprop"),
+    Row(Dilation2DBackpropInput{k1, k1, "VALID"})
+        .Inputs(Uniform({3, 3, 1}), Uniform({2, 2, 1}), Uniform({1, 3, 2, 1}))
+        .Fails(kBad, "rank 4"),
+    Row(Dilation2DBackpropFilter{k1, k1, "VALID"})
+        .Inputs(Uniform({1, 3, 3, 1}), Uniform({2, 2, 1}), Uniform({1, 3, 2, 1}))
+        .Fails(kBad, "out_backprop"),
+    Row(Dilation2DBackpropFilter{k1, k1, "VALID"})
+        .Inputs(Uniform({1, 3, 3, 1}), Uniform({2, 2}), Uniform({1, 2, 2, 1}))
+        .Fails(kBad, "rank 3"),
 };
 
 }  // namespace

@@ -134,6 +134,14 @@ const OpRows kCtcRows{
     Row(CTCGreedyDecoder{})
         .Inputs(Uniform({3, 2, 3}), Vector<int32_t>({4, 1}))
         .Fails(kBad, "got 4"),
+    Row(CTCBeamSearchDecoder{.beam_width = 2, .top_paths = 1})
+        .Inputs(Values<float>({2, 1, 2}, {9, 0, 0, 9}), Vector<int32_t>({2})),
+    Row(CTCBeamSearchDecoder{.beam_width = 2, .top_paths = 3})
+        .Inputs(Uniform({2, 1, 2}), Vector<int32_t>({2}))
+        .Fails(kBad, "got 3"),
+    Row(CTCBeamSearchDecoder{.beam_width = 2, .top_paths = 2})
+        .Inputs(Uniform({2, 1, 2}), Vector<int32_t>({0}))
+        .Fails(kBad, "found 1 paths"),
     Row(CTCGreedyDecoder{.blank_index = 3})
         .Inputs(Uniform({3, 1, 3}), Vector<int32_t>({3}))
         .Fails(kBad, "was 3"),

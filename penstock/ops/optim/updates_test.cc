@@ -1,7 +1,7 @@
 #include "penstock/ops/optim/updates.h"
 
 #include <cmath>
-#include <cstring>
+#include <thread>
 
 #include "penstock/kernels/update.h"
 #include "penstock/ops/state/testing/state_fixture.h"
@@ -168,6 +168,28 @@ TEST_F(UpdatesTest, ReadersKeepWhatTheyRead) {
   Do(Node("ResourceApplyGradientDescent", {v, Scalar(1.f), Floats({5})}));
   EXPECT_EQ((*before)[0].ToString(), "float [1] {1}");
   Expect(Read(v), "float [1] {-4}");
+}
+
+// Nodes that lock the same variables, named in another order, never wait for each other in a ring;
+// and no update is lost.
+TEST_F(UpdatesTest, NodesThatShareVariablesTakeTurns) {
+  const Expr v = Handle({1}, DType::kFloat, "v"), a = Handle({1}, DType::kFloat, "a");
+  Do(Node("AssignVariableOp", {v, Floats({0})}));
+  Do(Node("AssignVariableOp", {a, Floats({0})}));
+  // The first adds 1 to `a` alone, the second 1 to `v` alone.
+  const NodeId nodes[] = {
+      Node("ResourceApplyMomentum", {v, a, Scalar(0.f), Floats({1}), Scalar(1.f)}),
+      Node("ResourceApplyMomentum", {a, v, Scalar(0.f), Floats({1}), Scalar(1.f)})};
+  constexpr int kSteps = 200;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kSteps; ++i) EXPECT_TRUE(RunIn(*session, {}, {nodes[t % 2]}).ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Expect(Read(v), "float [1] {400}");
+  Expect(Read(a), "float [1] {400}");
 }
 
 // Runs of any length, type and number of threads give what single elements do.

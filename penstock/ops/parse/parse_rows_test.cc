@@ -3,6 +3,7 @@
 #include "penstock/io/wire_writer.h"
 #include "penstock/ops/parse/csv.h"
 #include "penstock/ops/parse/example_ops.h"
+#include "penstock/ops/parse/sequence_ops.h"
 #include "penstock/ops/parse/serialize.h"
 #include "penstock/ops/summary/summaries.h"
 #include "penstock/ops/testing/rows.h"
@@ -101,6 +102,45 @@ const OpRows kExampleRows{
                 Scalar<int64_t>(0))
         .Fails(kBad, "of 0")
         .Named("stride"),
+};
+
+Text ListOf(std::initializer_list<Text> steps) {
+  WireWriter list;
+  for (const Text& step : steps) list.Bytes(1, step);
+  return list.text();
+}
+Text SequenceOf(std::initializer_list<std::pair<Text, Text>> lists) {
+  WireWriter map;
+  for (const auto& [name, list] : lists)
+    map.Bytes(1, WireWriter().Bytes(1, name).Bytes(2, list).text());
+  return WireWriter().Bytes(2, map.text()).text();
+}
+ParseSequenceExample Lists(std::vector<Shape> shapes, std::vector<Text> may_miss = {}) {
+  ParseSequenceExample op;
+  op.num_list_sparse = op.num_list_dense = 1;
+  op.list_sparse_types = {DType::kInt64};
+  op.list_sparse_keys = {"s"};
+  op.list_dense_types = {DType::kFloat};
+  op.list_dense_keys = {"d"};
+  op.list_dense_shapes = std::move(shapes);
+  op.missing_assumed_empty = std::move(may_miss);
+  return op;
+}
+
+const Text kLong = SequenceOf({{"d", ListOf({Floats({1, 2}), Floats({3, 4})})},
+                               {"s", ListOf({Integers("\x05"), "", Integers("\x06\x07")})}});
+const Text kNoList = SequenceOf({});
+
+const OpRows kSequenceRows{
+    Row(Lists({Shape{2}}, {"d"}))
+        .Inputs(Words({kLong, kNoList}), Empty<Text>({0}))
+        .Expect(Values<int64_t>({3, 3}, {0, 0, 0, 0, 2, 0, 0, 2, 1}), Longs({5, 6, 7}),
+                Longs({2, 3, 2}), Values<float>({2, 2, 2}, {1, 2, 3, 4, 0, 0, 0, 0}),
+                Longs({2, 0})),
+    Row(Lists({Shape{2}})).Inputs(Words({kNoList}), Empty<Text>({0})).Fails(kBad, "required"),
+    Row(Lists({Shape{3}})).Inputs(Words({kLong}), Empty<Text>({0})).Fails(kBad, "[3]"),
+    Row(Lists({Shape{-1}})).Inputs(Words({kLong}), Empty<Text>({0})).Fails(kBad, "must be known"),
+    Row(Lists({Shape{2}})).Inputs(Words({"\x12\x09"}), Empty<Text>({0})).Fails(kBad, "parse"),
 };
 
 DecodeCsv Csv(std::vector<DType> types) {

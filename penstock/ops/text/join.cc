@@ -130,8 +130,8 @@ Status UnsortedSegmentJoin::ComputeCpu(CpuContext& context, const Tensor& inputs
   for (int64_t row = 0; row < ids.num_elements(); ++row) {
     const int64_t id = ids.data<int64_t>()[row];
     if (!InRange(id, segments))
-      return InvalidArgument("segment_ids must be in [0, {}), got {} at place {}",
-                             segments, id, row);
+      return InvalidArgument("segment_ids must be in [0, {}), got {} at place {}", segments, id,
+                             row);
     for (int64_t c = 0; c < columns; ++c) {
       std::string& to = output.mutable_data<std::string>()[id * columns + c];
       if (begun[id]) to += separator;

@@ -140,7 +140,9 @@ const OpRows kNumberRows{
     Row(AsString{}).Inputs(Vector<bool>({true, false})).Expect(Words({"true", "false"})),
     Row(AsString{}).Inputs(Longs({INT64_MIN})).Expect(Words({"-9223372036854775808"})),
     Row(AsString{.precision = 2}).Inputs(Ints({1})).Fails(kBad, "precision"),
-    Row(AsString{.scientific = true, .shortest = true}).Inputs(Vector<float>({1})).Fails(kBad, "exclude"),
+    Row(AsString{.scientific = true, .shortest = true})
+        .Inputs(Vector<float>({1}))
+        .Fails(kBad, "exclude"),
     Row(AsString{.width = int64_t{1} << 40}).Inputs(Ints({1})).Fails(kBad, "width"),
     Row(StringFormat{"a {} b", "{}", 2})
         .Inputs(Ints({1, 2, 3, 4, 5}))
