@@ -45,20 +45,14 @@ penstock_link_all_rooms(op_list)
 
 # The short runs of the sanitizers: tests that start threads, and tests of what owns memory.
 add_custom_target(concurrency_tests)
-<<<<<<< HEAD
-foreach(name core transport execute session client ops_queue ops_state ops_optim)
-=======
-foreach(name core transport execute session client ops_queue ops_state ops_files)
->>>>>>> strings
+foreach(name core transport execute session client ops_queue ops_state ops_optim ops_files
+             ops_data)
   add_dependencies(concurrency_tests ${name}_test)
 endforeach()
 add_custom_target(memory_tests)
 foreach(name core graph device transport execute compile session client ops ops_queue ops_state
-<<<<<<< HEAD
-             ops_collections ops_functions ops_image ops_optim ops_random ops_quant)
-=======
-             ops_collections ops_functions ops_text ops_parse ops_files)
->>>>>>> strings
+             ops_collections ops_functions ops_image ops_optim ops_random ops_quant ops_text
+             ops_parse ops_files ops_data ops_checkpoint io)
   if(TARGET ${name}_test)
     add_dependencies(memory_tests ${name}_test)
   endif()
