@@ -109,6 +109,7 @@
   F(Spectrum) \
   F(SparseSegment) \
   F(SparseMatMul) \
+  F(PyFunc) \
   F(Checkpoint) \
   F(DatasetSources) \
   F(DatasetTransforms) \

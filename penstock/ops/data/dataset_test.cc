@@ -250,7 +250,7 @@ TEST_F(DatasetTest, Files) {
   EXPECT_EQ(fixed(5, 5), "{\"two\\x0a\\x0a\"}end");
   EXPECT_NE(fixed(4, 4).find("exact multiple"), std::string::npos);
   EXPECT_NE(fixed(400, 4).find("exact multiple"), std::string::npos);
-  EXPECT_NE(fixed(0, 0).find("record_bytes > 0"), std::string::npos);
+  EXPECT_NE(fixed(0, 0).find("record_bytes"), std::string::npos);
   std::filesystem::remove_all(folder);
 }
 

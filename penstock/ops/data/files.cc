@@ -2,35 +2,32 @@
 
 #include <optional>
 
-#include "penstock/io/line_reader.h"
-#include "penstock/io/record.h"
+#include "penstock/io/file.h"
+#include "penstock/ops/files/record_source.h"
 
 namespace penstock::ops {
 namespace {
 
-// Reads the pieces of one file after the other. `Reader` has Open(path) of some arguments and
-// Read(string*), which says whether there was one.
-template <class Reader, class... Args>
+// Reads the records of one file after the other.
 class FilesIterator final : public DatasetIterator {
  public:
-  FilesIterator(std::vector<std::string> paths, std::tuple<Args...> args)
-      : paths_(std::move(paths)), args_(std::move(args)) {}
+  FilesIterator(std::vector<std::string> paths, const MakeSource& make)
+      : paths_(std::move(paths)), source_(make()) {}
 
   Result<Pulled> Next(Puller&, Element* element) override {
-    while (reader_ || at_ < paths_.size()) {
-      if (!reader_) {
-        const std::string& path = paths_[at_++];
-        TRY_ASSIGN(
-            reader_,
-            std::apply([&](const Args&... args) { return Reader::Open(path, args...); }, args_));
+    while (open_ || at_ < paths_.size()) {
+      if (!open_) {
+        TRY(source_->Open(paths_[at_++], nullptr));
+        open_ = true;
       }
-      std::string text;
-      const Result<bool> more = reader_->Read(&text);
+      std::string key, value;
+      bool last = false;
+      const Result<bool> more = source_->Next(&key, &value, &last);
       if (more.ok() && *more) {
-        element->push_back(Tensor::Scalar(std::move(text)));
+        element->push_back(Tensor::Scalar(std::move(value)));
         return Pulled::kElement;
       }
-      reader_.reset();  // damaged or at its end; the next file follows
+      open_ = false;  // damaged or at its end; the next file follows
       if (!more.ok()) return more.status();
     }
     return Pulled::kEnd;
@@ -38,79 +35,79 @@ class FilesIterator final : public DatasetIterator {
 
  private:
   const std::vector<std::string> paths_;
-  const std::tuple<Args...> args_;
+  const std::unique_ptr<RecordSource> source_;
   size_t at_ = 0;  // the next file
-  std::optional<Reader> reader_;
+  bool open_ = false;
 };
 
-template <class Reader, class... Args>
 class Files final : public Dataset {
  public:
-  Files(std::vector<std::string> paths, Args... args)
-      : paths_(std::move(paths)), args_(std::move(args)...) {}
+  Files(std::vector<std::string> paths, MakeSource make)
+      : paths_(std::move(paths)), make_(std::move(make)) {}
   std::unique_ptr<DatasetIterator> MakeIterator() const override {
-    return std::make_unique<FilesIterator<Reader, Args...>>(paths_, args_);
+    return std::make_unique<FilesIterator>(paths_, make_);
   }
 
  private:
   const std::vector<std::string> paths_;
-  const std::tuple<Args...> args_;
+  const MakeSource make_;
 };
 
-template <class Reader, class... Args>
-Status SetFiles(CpuContext& context, const Tensor& filenames, Args... args) {
+Status SetFiles(CpuContext& context, const Tensor& filenames, MakeSource make) {
   const auto paths = filenames.values<std::string>();
-  return SetDataset(context, std::make_shared<Files<Reader, Args...>>(
-                                 std::vector<std::string>(paths.begin(), paths.end()), args...));
+  return SetDataset(context,
+                    std::make_shared<Files>(std::vector<std::string>(paths.begin(), paths.end()),
+                                            std::move(make)));
 }
 
-// Reads pieces of one length.
-class FixedReader {
+// Pieces of one length that fill a file without rest; a reader would pass over a rest.
+class ExactPieces final : public RecordSource {
  public:
-  struct Layout {
-    uint64_t header, record, footer;
-  };
+  explicit ExactPieces(const FixedLengthSpec& spec) : spec_(spec) {}
 
-  static Result<FixedReader> Open(const std::string& path, const Layout& layout) {
-    TRY_ASSIGN(io::File file, io::File::OpenToRead(path));
+  Status Open(const std::string& work, const SourcePosition*) override {
+    TRY_ASSIGN(io::File file, io::File::OpenToRead(work));
     TRY_ASSIGN(const uint64_t size, file.Size());
-    const bool fits = layout.header <= size && layout.footer <= size - layout.header;
-    const uint64_t body = fits ? size - layout.header - layout.footer : 0;
-    if (!fits || body % layout.record != 0) {
+    const auto header = static_cast<uint64_t>(spec_.header_bytes);
+    const auto footer = static_cast<uint64_t>(spec_.footer_bytes);
+    const auto length = static_cast<uint64_t>(spec_.record_bytes);
+    const bool fits = header <= size && footer <= size - header;
+    const uint64_t body = fits ? size - header - footer : 0;
+    if (!fits || body % length != 0) {
       return InvalidArgument(
           "Excluding the header ({} bytes) and footer ({} bytes), input file \"{}\" has body "
           "length "
           "{} bytes, which is not an exact multiple of the record length ({} bytes).",
-          layout.header, layout.footer, Printable(path), body, layout.record);
+          header, footer, Printable(work), body, length);
     }
-    return FixedReader(std::move(file), layout.header, layout.header + body, layout.record);
+    file_.emplace(std::move(file));
+    at_ = header;
+    end_ = header + body;
+    return OkStatus();
   }
 
-  Result<bool> Read(std::string* record) {
+  Result<bool> Next(std::string*, std::string* value, bool*) override {
     if (at_ >= end_) return false;
-    record->resize(length_);
-    TRY_ASSIGN(const size_t got, file_.ReadAt(at_, record->size(), record->data()));
-    if (got != length_) return DataLoss("{}: the file shrank while it was read", file_.path());
-    at_ += length_;
+    value->resize(static_cast<size_t>(spec_.record_bytes));
+    TRY_ASSIGN(const size_t got, file_->ReadAt(at_, value->size(), value->data()));
+    if (got != value->size())
+      return DataLoss("{}: the file shrank while it was read", Printable(file_->path()));
+    at_ += got;
     return true;
   }
 
  private:
-  FixedReader(io::File file, uint64_t begin, uint64_t end, uint64_t length)
-      : file_(std::move(file)), at_(begin), end_(end), length_(length) {}
-
-  io::File file_;
-  uint64_t at_;
-  uint64_t end_;
-  uint64_t length_;
+  const FixedLengthSpec spec_;
+  std::optional<io::File> file_;
+  uint64_t at_ = 0;
+  uint64_t end_ = 0;
 };
 
-Status CheckNotCompressed(const Tensor& compression_type) {
+Result<io::Compression> CompressionIn(const Tensor& compression_type) {
   const std::string& type = compression_type.scalar<std::string>();
-  if (type.empty()) return OkStatus();
-  if (type != "GZIP" && type != "ZLIB")
-    return InvalidArgument("Unsupported compression_type: {}.", Printable(type));
-  return Unimplemented("files that are compressed as a whole ({}) are not read", type);
+  const std::optional<io::Compression> compression = io::ParseCompression(type);
+  if (!compression) return InvalidArgument("Unsupported compression_type: {}.", Printable(type));
+  return *compression;
 }
 
 Result<Shape> CheckFilenames(const Shape& filenames) {
@@ -119,17 +116,13 @@ Result<Shape> CheckFilenames(const Shape& filenames) {
   return Shape();
 }
 
-Status SetFixed(CpuContext& context, const Tensor& filenames, int64_t header, int64_t record,
-                int64_t footer, int64_t buffer_size) {
-  if (header < 0 || record <= 0 || footer < 0 || buffer_size < 0) {
-    return InvalidArgument(
-        "header_bytes, footer_bytes and buffer_size must be >= 0 and record_bytes > 0, got {}, {}, "
-        "{} and {}",
-        header, footer, buffer_size, record);
-  }
-  const FixedReader::Layout layout{static_cast<uint64_t>(header), static_cast<uint64_t>(record),
-                                   static_cast<uint64_t>(footer)};
-  return SetFiles<FixedReader>(context, filenames, layout);
+Status SetFixed(CpuContext& context, const Tensor& filenames, FixedLengthSpec spec,
+                int64_t buffer_size) {
+  if (buffer_size < 0) return InvalidArgument("`buffer_size` must be >= 0 (0 == default)");
+  TRY(spec.Check());
+  if (spec.compression != io::Compression::kNone)
+    return SetFiles(context, filenames, FixedLengthSource(spec));
+  return SetFiles(context, filenames, [spec] { return std::make_unique<ExactPieces>(spec); });
 }
 
 }  // namespace
@@ -142,9 +135,9 @@ Result<Shape> TextLineDataset::InferShape(const Shape& filenames, const Shape& c
 
 Status TextLineDataset::ComputeCpu(CpuContext& context, const Tensor& filenames,
                                    const Tensor& compression_type, int64_t buffer_size) const {
-  TRY(CheckNotCompressed(compression_type));
+  TRY_ASSIGN(const io::Compression compression, CompressionIn(compression_type));
   if (buffer_size < 0) return InvalidArgument("`buffer_size` must be >= 0 (0 == default)");
-  return SetFiles<io::LineReader>(context, filenames);
+  return SetFiles(context, filenames, TextLineSource(0, compression));
 }
 
 Result<Shape> TFRecordDataset::InferShape(const Shape& filenames, const Shape& compression_type,
@@ -155,12 +148,12 @@ Result<Shape> TFRecordDataset::InferShape(const Shape& filenames, const Shape& c
 
 Status TFRecordDataset::ComputeCpu(CpuContext& context, const Tensor& filenames,
                                    const Tensor& compression_type, int64_t buffer_size) const {
-  TRY(CheckNotCompressed(compression_type));
+  TRY_ASSIGN(const io::Compression compression, CompressionIn(compression_type));
   if (buffer_size < -1) {
     return InvalidArgument(
         "`buffer_size` must be >= 0 (0 == no buffering) or -1 (not said), got {}", buffer_size);
   }
-  return SetFiles<io::RecordReader>(context, filenames);
+  return SetFiles(context, filenames, TfRecordSource(compression));
 }
 
 Result<Shape> FixedLengthRecordDataset::InferShape(const Shape& filenames,
@@ -175,7 +168,7 @@ Result<Shape> FixedLengthRecordDataset::InferShape(const Shape& filenames,
 Status FixedLengthRecordDataset::ComputeCpu(CpuContext& context, const Tensor& filenames,
                                             int64_t header_bytes, int64_t record_bytes,
                                             int64_t footer_bytes, int64_t buffer_size) const {
-  return SetFixed(context, filenames, header_bytes, record_bytes, footer_bytes, buffer_size);
+  return SetFixed(context, filenames, {header_bytes, record_bytes, footer_bytes}, buffer_size);
 }
 
 Result<Shape> FixedLengthRecordDatasetV2::InferShape(
@@ -189,8 +182,10 @@ Status FixedLengthRecordDatasetV2::ComputeCpu(CpuContext& context, const Tensor&
                                               int64_t header_bytes, int64_t record_bytes,
                                               int64_t footer_bytes, int64_t buffer_size,
                                               const Tensor& compression_type) const {
-  TRY(CheckNotCompressed(compression_type));
-  return SetFixed(context, filenames, header_bytes, record_bytes, footer_bytes, buffer_size);
+  TRY_ASSIGN(const io::Compression compression, CompressionIn(compression_type));
+  return SetFixed(context, filenames,
+                  {header_bytes, record_bytes, footer_bytes, record_bytes, compression},
+                  buffer_size);
 }
 
 void RegisterDatasetFiles(Registrar& registrar) {

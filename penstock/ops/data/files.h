@@ -3,8 +3,7 @@
 #include "penstock/ops/data/dataset.h"
 #include "penstock/ops/data/element_spec.h"
 
-// Datasets of what files hold: lines, records. Files are read as elements are asked for. Those that
-// are compressed as a whole are not read.
+// Datasets of what files hold: lines, records. Files are read as elements are asked for.
 
 namespace penstock::ops {
 

@@ -35,7 +35,7 @@ class StreamSource : public RecordSource {
 
 class TextLines final : public StreamSource {
  public:
-  explicit TextLines(int64_t skip) : StreamSource(io::Compression::kNone), skip_(skip) {}
+  TextLines(int64_t skip, io::Compression compression) : StreamSource(compression), skip_(skip) {}
 
   Result<bool> Next(std::string* key, std::string* value, bool*) override {
     TRY_ASSIGN(const bool found, stream_->ReadLine(value));
@@ -160,8 +160,8 @@ class Identities final : public RecordSource {
 
 }  // namespace
 
-MakeSource TextLineSource(int64_t skip_header_lines) {
-  return [skip_header_lines] { return std::make_unique<TextLines>(skip_header_lines); };
+MakeSource TextLineSource(int64_t skip_header_lines, io::Compression compression) {
+  return [=] { return std::make_unique<TextLines>(skip_header_lines, compression); };
 }
 
 Status FixedLengthSpec::Check() const {

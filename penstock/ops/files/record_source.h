@@ -32,7 +32,8 @@ class RecordSource {
 using MakeSource = std::function<std::unique_ptr<RecordSource>()>;
 
 // Lines without their ends; keys are "file:line", counted from 1.
-MakeSource TextLineSource(int64_t skip_header_lines);
+MakeSource TextLineSource(int64_t skip_header_lines,
+                          io::Compression compression = io::Compression::kNone);
 // Records of equal size that begin every `hop_bytes`; keys are "file:record".
 struct FixedLengthSpec {
   int64_t header_bytes = 0;

@@ -67,6 +67,20 @@ TEST(Functional, ShapesOfOutputs) {
   EXPECT_NE(Value(graph, wrong).find("a shape for each of 1 outputs, got 2"), std::string::npos);
 }
 
+TEST(Functional, PythonIsRefused) {
+  Graph graph;
+  const Scope scope(graph);
+  for (const char* op : {"PyFunc", "PyFuncStateless", "EagerPyFunc"}) {
+    const Expr call = scope.Add(op, {scope.Constant(Tensor::Scalar(1.f))},
+                                {{"token", std::string("pyfunc_0")},
+                                 {"Tout", std::vector<DType>{DType::kFloat}}});
+    ASSERT_TRUE(scope.status().ok()) << scope.status().ToString();
+    const std::string text = Value(graph, call);
+    EXPECT_NE(text.find("UNIMPLEMENTED"), std::string::npos) << text;
+    EXPECT_NE(text.find("Python"), std::string::npos) << text;
+  }
+}
+
 TEST(Optional, HoldsValuesOrNone) {
   Graph graph;
   const Scope scope(graph);
