@@ -162,8 +162,8 @@
   F(TableFiles) \
   F(LayerNorm) \
   F(Dilation) \
+  F(Sequences) \
   // each line above ends in a backslash
-  F(Sequences)
 // clang-format on
 
 namespace penstock::ops {
