@@ -162,6 +162,7 @@
   F(Readers) \
   F(TableFiles) \
   F(LayerNorm) \
+  F(Dilation) \
   F(Sequences) \
   // each line above ends in a backslash
 // clang-format on
