@@ -162,7 +162,6 @@
   F(Readers) \
   F(TableFiles) \
   F(LayerNorm) \
-  F(Dilation) \
   F(Sequences) \
   // each line above ends in a backslash
 // clang-format on
