@@ -13,8 +13,6 @@ namespace penstock {
 // The part of `graph` that the fetches and targets need and the feeds do not replace, in a new
 // graph. Its collection "targets" names nodes that run although nobody reads them.
 Result<Graph> Prune(const Graph& graph, const CompileRequest& request);
-// Lets nodes that wait for an update of a reference variable read it after that.
-Status ReadReferencesLate(Graph& graph);
 // Puts the bodies of small functions, and of those called once, in the place of their calls. A body
 // that says "_noinline" stays out, as does one that would lose its meaning.
 Status InlineCalls(Graph& graph);

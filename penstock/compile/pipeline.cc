@@ -18,7 +18,6 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY_ASSIGN(g, Prune(graph, request));
     return OkStatus();
   }));
-  TRY(run("reads", ReadReferencesLate));
   TRY(run("inline", InlineCalls));
   TRY(run("reread", RereadReferences));
   TRY(run("infer", InferShapes));

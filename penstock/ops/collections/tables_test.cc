@@ -85,8 +85,9 @@ TEST_F(TablesTest, AStaticTableIsFilledOnce) {
                     "different");
   ExpectTargetFails(Insert(h, Words({"b"}), Longs({2})), Code::kUnimplemented, "Insert");
   ExpectTargetFails(Node("LookupTableRemoveV2", {h, Words({"b"})}), Code::kUnimplemented, "Remove");
-  // A second import changes nothing, as in TensorFlow.
-  ExpectRuns(Node("LookupTableImportV2", {h, Words({"b"}), Longs({3})}));
+  // Into a table that is filled once, import is its initialization.
+  ExpectTargetFails(Node("LookupTableImportV2", {h, Words({"b"}), Longs({3})}),
+                    Code::kFailedPrecondition, "different");
   const Expr all = Export(h, DType::kString, DType::kInt64);
   Expect({all, all.Output(1)}, {"string [2] {\"a\", \"b\"}", "int64 [2] {1, 2}"});
 }

@@ -71,9 +71,9 @@ TEST(Functional, PythonIsRefused) {
   Graph graph;
   const Scope scope(graph);
   for (const char* op : {"PyFunc", "PyFuncStateless", "EagerPyFunc"}) {
-    const Expr call = scope.Add(op, {scope.Constant(Tensor::Scalar(1.f))},
-                                {{"token", std::string("pyfunc_0")},
-                                 {"Tout", std::vector<DType>{DType::kFloat}}});
+    const Expr call = scope.Add(
+        op, {scope.Constant(Tensor::Scalar(1.f))},
+        {{"token", std::string("pyfunc_0")}, {"Tout", std::vector<DType>{DType::kFloat}}});
     ASSERT_TRUE(scope.status().ok()) << scope.status().ToString();
     const std::string text = Value(graph, call);
     EXPECT_NE(text.find("UNIMPLEMENTED"), std::string::npos) << text;
