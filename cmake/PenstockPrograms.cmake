@@ -43,6 +43,13 @@ endforeach()
 add_executable(op_list ${root}/tests/op_list.cc)
 penstock_link_all_rooms(op_list)
 
+# The tests of the rooms that stand on no op: what sanitizers can build within minutes.
+add_custom_target(base_tests)
+foreach(name core io proto device transport)
+  if(TARGET ${name}_test)
+    add_dependencies(base_tests ${name}_test)
+  endif()
+endforeach()
 # The short runs of the sanitizers: tests that start threads, and tests of what owns memory.
 add_custom_target(concurrency_tests)
 foreach(name core transport execute session client ops_queue ops_state ops_files ops_optim)

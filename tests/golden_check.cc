@@ -1,8 +1,10 @@
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "penstock/device/device.h"
+#include "tests/conformance/bad_input.h"
 #include "tests/conformance/case_files.h"
 #include "tests/conformance/kernel_case.h"
 #include "tests/conformance/model_case.h"
@@ -14,7 +16,7 @@ namespace penstock::conformance {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: golden_check DIR [--op REGEX] [--json] [--verbose] [--strict]\n"
+    "usage: golden_check DIR [--op REGEX] [--json] [--verbose] [--strict] [--bad-input]\n"
     "\n"
     "Runs every recorded case of DIR/kernels_*.tfrecord, DIR/grads_*.tfrecord and\n"
     "DIR/stateful*.tfrecord and prints, for each op and in all, how many passed, failed, and need\n"
@@ -28,6 +30,10 @@ constexpr std::string_view kUsage =
     "  --verbose    also print each failure: id, what was expected, what came (at most 100); and\n"
     "               for each op with cases that are not implemented what is missing\n"
     "  --strict     fail when a case is not implemented, too\n"
+    "  --bad-input  run kernel cases with inputs and attributes changed to what may break their\n"
+    "               rules; a case passes when the op takes or refuses all of them, by an error "
+    "that\n"
+    "               names it, within 64 MB\n"
     "  --help       print this\n"
     "\n"
     "Exit status: 0 when no case failed, 1 when some failed, 2 when the command line is wrong, "
@@ -58,15 +64,31 @@ Status RunAll(const Options& options, Tally* tally) {
         options.directory);
   }
   const std::shared_ptr<Device> device = MakeCpuDevice();
+  int64_t tried = 0, refused = 0;
+  const std::shared_ptr<Device> small = MakeCpuDevice({.threads = 1, .memory_limit = 64 << 20});
   for (const std::string& path : paths) {
     TRY(ForEachCase<golden::KernelCase>(path, [&](const golden::KernelCase& recorded) -> Status {
       const std::string& op = recorded.node_def().op();
       if (!Chosen(options, op)) return OkStatus();
       SetCurrentCase(recorded.id());
+      if (options.bad_input) {
+        if (IsGradientCase(recorded)) return OkStatus();
+        const BadInputCounts counts = TryBadInputs(recorded, small);
+        tried += counts.tried;
+        refused += counts.refused;
+        tally->Add(op, recorded.id(),
+                   counts.wrong.empty() ? Outcome{} : Outcome{Verdict::kFailed, counts.wrong});
+        return OkStatus();
+      }
       tally->Add((IsGradientCase(recorded) ? "grad/" : "") + op, recorded.id(),
                  RunKernelCase(recorded, device));
       return OkStatus();
     }));
+  }
+  if (options.bad_input) {
+    std::fprintf(stderr, "golden_check: %lld bad inputs tried, %lld refused\n",
+                 static_cast<long long>(tried), static_cast<long long>(refused));
+    return OkStatus();
   }
   const std::string root = std::filesystem::path(options.directory) / "..";
   for (const std::string& path : stateful) {
@@ -86,7 +108,11 @@ Status RunAll(const Options& options, Tally* tally) {
 
 int main(int argc, char** argv) {
   using namespace penstock::conformance;
-  return RunProgram(
-      {.name = "golden_check", .usage = kUsage, .filter = "--op", .group = "op", .run = &RunAll},
-      std::vector<std::string>(argv + 1, argv + argc));
+  return RunProgram({.name = "golden_check",
+                     .usage = kUsage,
+                     .filter = "--op",
+                     .group = "op",
+                     .run = &RunAll,
+                     .tries_bad_input = true},
+                    std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -36,6 +36,8 @@ Result<Options> ParseArguments(const Program& program, const std::vector<std::st
       options.verbose = true;
     } else if (arg == "--strict") {
       options.strict = true;
+    } else if (arg == "--bad-input" && program.tries_bad_input) {
+      options.bad_input = true;
     } else if (arg == "--help" || arg == "-h") {
       options.help = true;
     } else if (arg.starts_with("-") && arg != "-") {

@@ -18,6 +18,7 @@ struct Options {
   bool json = false;
   bool verbose = false;
   bool strict = false;  // what is not implemented fails
+  bool bad_input = false;
   bool help = false;
 };
 
@@ -28,6 +29,7 @@ struct Program {
   std::string_view filter;  // "--op": the option that takes a regular expression
   std::string_view group;   // "op", in the table; "ops", in JSON, with an s
   Status (*run)(const Options& options, Tally* tally);
+  bool tries_bad_input = false;  // takes --bad-input
 };
 
 // Parses, runs, prints, and returns the exit status: 0 when no case failed, 1 when some did (or,
