@@ -35,6 +35,9 @@ Status FuseEpilogues(Graph& graph);
 // Replaces the nodes that normalise rows by their own moments by one _FusedLayerNorm, where nobody
 // else reads what passes between them. It rounds otherwise than they do, no worse.
 Status FuseLayerNorms(Graph& graph);
+// Lets max pooling hand the places of its maxima to its derivative, where a graph has both, so that
+// these need not be found twice. Results keep their bits.
+Status HandOverPoolPlaces(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.
 Status FuseElementwise(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.

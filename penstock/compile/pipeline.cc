@@ -7,7 +7,7 @@ namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
   return {"inline",   "free",       "fold", "simplify", "merge",
-          "epilogue", "layer_norm", "fuse", "memory"};
+          "epilogue", "layer_norm", "pool", "fuse",     "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -28,6 +28,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   TRY(run("merge", MergeCommonSubexpressions));
   TRY(run("epilogue", FuseEpilogues));
   TRY(run("layer_norm", FuseLayerNorms));
+  TRY(run("pool", HandOverPoolPlaces));
   TRY(run("fuse", FuseElementwise));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));

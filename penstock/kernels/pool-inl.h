@@ -80,12 +80,31 @@ struct PoolWalk {
   PENSTOCK_SCALAR int64_t element() const { return base + place * channels; }
 };
 
-// Where a body works: n channels from `element` on, of the place `place` of its image.
+// Where a body works: n channels from `element` on, of the place `place` of its image, which is
+// [i, j, k].
 struct PoolSpot {
   int64_t element;
   int64_t place;
   int64_t n;
+  int64_t i, j, k;
 };
+
+// How those who choose a place name it to those who go there: by its number in the image, or by
+// that in the window, which takes a byte.
+template <class Place>
+constexpr bool kCountsInWindow = std::is_same_v<Place, uint8_t>;
+
+// The number of the input [a, b, c] in the window of the output [i, j, k].
+PENSTOCK_SCALAR int32_t PlaceInWindow(const PoolShape& s, int64_t i, int64_t j, int64_t k,
+                                      int64_t a, int64_t b, int64_t c) {
+  const auto offset = [](const PoolAxis& axis, int64_t out, int64_t in) {
+    return static_cast<int32_t>(in + axis.before - out * axis.stride);
+  };
+  const auto width_b = static_cast<int32_t>(s.axes[1].window);
+  const auto width_c = static_cast<int32_t>(s.axes[2].window);
+  return (offset(s.axes[0], i, a) * width_b + offset(s.axes[1], j, b)) * width_c +
+         offset(s.axes[2], k, c);
+}
 
 // Calls body(spot, walk) for each place and block of channels of the rows [begin, end): outputs
 // with the inputs they cover (forward), or inputs with the outputs that cover them.
@@ -109,7 +128,10 @@ void PoolRows(const PoolShape& s, int64_t begin, int64_t end, const Body& body) 
                       s.channels};
         const PoolSpot spot{(row * own(c) + k) * s.channels + channel,
                             (i * own(b) + j) * own(c) + k,
-                            std::min(kPoolChannels, s.channels - channel)};
+                            std::min(kPoolChannels, s.channels - channel),
+                            i,
+                            j,
+                            k};
         body(spot, walk);
       }
     }
@@ -178,14 +200,17 @@ struct MaxBody {
   }
 };
 
-template <class T>
+// Beside places in the image y is the value there; beside those in the window it is that of
+// MaxBody, which takes no notice of NaNs.
+template <class T, class Place>
 struct MaxPlaceBody {
+  const PoolShape& shape;
   const T* x;
   T* y;
-  int32_t* places;
+  Place* places;
   PENSTOCK_SCALAR void operator()(const PoolSpot& at, PoolWalk& walk) const {
     const int64_t n = at.n;
-    if (!walk.Start()) return;
+    if (!walk.Start()) return Nothing(at, walk);
     if constexpr (std::is_same_v<T, float>) {
       if (n == kPoolChannels) return Whole(at, walk);
     }
@@ -193,10 +218,10 @@ struct MaxPlaceBody {
     A best[kPoolChannels];
     int32_t chosen[kPoolChannels];
     for (int64_t c = 0; c < n; ++c) best[c] = static_cast<A>(x[walk.element() + c]);
-    std::fill_n(chosen, n, static_cast<int32_t>(walk.place));
+    std::fill_n(chosen, n, Number(at, walk));
     while (walk.Next()) {
       const T* from = x + walk.element();
-      const int32_t place = static_cast<int32_t>(walk.place);
+      const int32_t place = Number(at, walk);
       for (int64_t c = 0; c < n; ++c) {
         const A value = static_cast<A>(from[c]);
         const bool better = best[c] < value;
@@ -204,10 +229,12 @@ struct MaxPlaceBody {
         chosen[c] = better ? place : chosen[c];
       }
     }
-    if (y != nullptr) {
+    for (int64_t c = 0; c < n; ++c) places[at.element + c] = static_cast<Place>(chosen[c]);
+    if constexpr (kCountsInWindow<Place>) {
+      MaxBody<T>{x, y}(at, walk);
+    } else if (y != nullptr) {
       for (int64_t c = 0; c < n; ++c) y[at.element + c] = static_cast<T>(best[c]);
     }
-    std::copy_n(chosen, n, places + at.element);
   }
   PENSTOCK_SCALAR void Whole(const PoolSpot& at, PoolWalk& walk) const {
     const FloatTag d;
@@ -216,11 +243,11 @@ struct MaxPlaceBody {
     IndexBlock chosen;
     for (int k = 0; k < kBlockVectors; ++k) {
       best[k] = hn::LoadU(d, x + walk.element() + k * kFloatLanes);
-      chosen[k] = hn::Set(di, static_cast<int32_t>(walk.place));
+      chosen[k] = hn::Set(di, Number(at, walk));
     }
     while (walk.Next()) {
       const float* from = x + walk.element();
-      const auto place = hn::Set(di, static_cast<int32_t>(walk.place));
+      const auto place = hn::Set(di, Number(at, walk));
       for (int k = 0; k < kBlockVectors; ++k) {
         const auto value = hn::LoadU(d, from + k * kFloatLanes);
         const auto better = hn::Lt(best[k], value);
@@ -229,10 +256,35 @@ struct MaxPlaceBody {
       }
     }
     for (int k = 0; k < kBlockVectors; ++k) {
-      const int64_t at_vector = at.element + k * kFloatLanes;
-      if (y != nullptr) hn::StoreU(best[k], d, y + at_vector);
-      hn::StoreU(chosen[k], di, places + at_vector);
+      Place* to = places + at.element + k * kFloatLanes;
+      if constexpr (kCountsInWindow<Place>) {
+        const hn::Rebind<uint8_t, IndexTag> narrow;
+        hn::StoreU(hn::DemoteTo(narrow, chosen[k]), narrow, to);
+      } else {
+        hn::StoreU(chosen[k], di, to);
+      }
     }
+    if (y == nullptr) return;
+    if constexpr (kCountsInWindow<Place>) {
+      // A NaN is among the best only when its window begins with one.
+      auto is_nan = hn::IsNaN(best[0]);
+      for (int k = 1; k < kBlockVectors; ++k) is_nan = hn::Or(is_nan, hn::IsNaN(best[k]));
+      if (!hn::AllFalse(d, is_nan)) return MaxBody<T>{x, y}(at, walk);
+      const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
+      for (auto& v : best) v = hn::IfThenElse(hn::Lt(v, lowest), lowest, v);
+    }
+    for (int k = 0; k < kBlockVectors; ++k)
+      hn::StoreU(best[k], d, y + at.element + k * kFloatLanes);
+  }
+  PENSTOCK_SCALAR void Nothing(const PoolSpot& at, PoolWalk& walk) const {
+    if constexpr (kCountsInWindow<Place>) {
+      std::fill_n(places + at.element, at.n, Place(0));
+      MaxBody<T>{x, y}(at, walk);
+    }
+  }
+  PENSTOCK_SCALAR int32_t Number(const PoolSpot& at, const PoolWalk& walk) const {
+    if constexpr (!kCountsInWindow<Place>) return static_cast<int32_t>(walk.place);
+    return PlaceInWindow(shape, at.i, at.j, at.k, walk.i, walk.j, walk.k);
   }
 };
 
@@ -253,9 +305,10 @@ struct MeanBody {
   }
 };
 
-template <class T>
+template <class T, class Place>
 struct PlaceGradientBody {
-  const int32_t* places;
+  const PoolShape& shape;
+  const Place* places;
   const T* dy;
   T* dx;
   bool streams;
@@ -266,9 +319,9 @@ struct PlaceGradientBody {
     }
     using A = PoolSum<T>;
     A sum[kPoolChannels] = {};
-    const int32_t own = static_cast<int32_t>(at.place);
     for (bool more = walk.Start(); more; more = walk.Next()) {
-      const int32_t* place = places + walk.element();
+      const int32_t own = Number(at, walk);
+      const Place* place = places + walk.element();
       const T* from = dy + walk.element();
       for (int64_t c = 0; c < n; ++c) sum[c] += place[c] == own ? static_cast<A>(from[c]) : A(0);
     }
@@ -279,11 +332,11 @@ struct PlaceGradientBody {
     const IndexTag di;
     FloatBlock sum;
     for (auto& v : sum) v = hn::Zero(d);
-    const auto own = hn::Set(di, static_cast<int32_t>(at.place));
     for (bool more = walk.Start(); more; more = walk.Next()) {
       const int64_t from = walk.element();
+      const auto own = hn::Set(di, Number(at, walk));
       for (int k = 0; k < kBlockVectors; ++k) {
-        const auto place = hn::LoadU(di, places + from + k * kFloatLanes);
+        const auto place = LoadPlaces(places + from + k * kFloatLanes);
         const auto value = hn::LoadU(d, dy + from + k * kFloatLanes);
         sum[k] = hn::Add(sum[k], hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(place, own)), value));
       }
@@ -291,6 +344,18 @@ struct PlaceGradientBody {
     float* to = dx + at.element;
     for (int k = 0; k < kBlockVectors; ++k, to += kFloatLanes) {
       streams ? hn::Stream(sum[k], d, to) : hn::StoreU(sum[k], d, to);
+    }
+  }
+  PENSTOCK_SCALAR int32_t Number(const PoolSpot& at, const PoolWalk& walk) const {
+    if constexpr (!kCountsInWindow<Place>) return static_cast<int32_t>(at.place);
+    return PlaceInWindow(shape, walk.i, walk.j, walk.k, at.i, at.j, at.k);
+  }
+  PENSTOCK_SCALAR static hn::Vec<IndexTag> LoadPlaces(const Place* from) {
+    const IndexTag d;
+    if constexpr (!kCountsInWindow<Place>) {
+      return hn::LoadU(d, from);
+    } else {
+      return hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint8_t, IndexTag>(), from));
     }
   }
 };
@@ -363,13 +428,26 @@ template <class T>
 struct PoolOf {
   static const T* In(const void* p) { return static_cast<const T*>(p); }
   static T* Out(void* p) { return static_cast<T*>(p); }
+  static bool Streams(const PoolShape& s, const void* dx) {
+    return std::is_same_v<T, float> &&
+           MayStream(dx, s.batch * s.places_in() * s.channels, s.channels);
+  }
 
   static void Max(const PoolShape& s, const void* x, void* y, const ParallelFor& each) {
     ForPool<true>(s, each, MaxBody<T>{In(x), Out(y)});
   }
   static void MaxPlace(const PoolShape& s, const void* x, void* y, int32_t* places,
                        const ParallelFor& each) {
-    ForPool<true>(s, each, MaxPlaceBody<T>{In(x), Out(y), places});
+    ForPool<true>(s, each, MaxPlaceBody<T, int32_t>{s, In(x), Out(y), places});
+  }
+  static void MaxWindowPlace(const PoolShape& s, const void* x, void* y, uint8_t* places,
+                             const ParallelFor& each) {
+    ForPool<true>(s, each, MaxPlaceBody<T, uint8_t>{s, In(x), Out(y), places});
+  }
+  static void WindowPlaceGradient(const PoolShape& s, const uint8_t* places, const void* dy,
+                                  void* dx, const ParallelFor& each) {
+    ForPool<false>(s, each,
+                   PlaceGradientBody<T, uint8_t>{s, places, In(dy), Out(dx), Streams(s, dx)});
   }
   static void Mean(const PoolShape& s, const void* x, void* y, const ParallelFor& each) {
     ForPool<true>(s, each, MeanBody<T>{In(x), Out(y)});
@@ -377,9 +455,9 @@ struct PoolOf {
   static void MaxGradient(const PoolShape& s, const void* x, const void* dy, int32_t* places,
                           void* dx, const ParallelFor& each) {
     const int64_t elements = s.batch * s.places_in() * s.channels;
-    const bool streams = std::is_same_v<T, float> && MayStream(dx, elements, s.channels);
-    const MaxPlaceBody<T> choose{In(x), nullptr, places};
-    const PlaceGradientBody<T> spread{places, In(dy), Out(dx), streams};
+    const bool streams = Streams(s, dx);
+    const MaxPlaceBody<T, int32_t> choose{s, In(x), nullptr, places};
+    const PlaceGradientBody<T, int32_t> spread{s, places, In(dy), Out(dx), streams};
     if (s.batch < 2 * each.threads()) {
       ForPool<true>(s, each, choose);
       ForPool<false>(s, each, spread);
@@ -421,6 +499,10 @@ PoolKernels MakePool() {
     kernels.mean = &P::Mean;
     kernels.equal_gradient = &P::EqualGradient;
     kernels.mean_gradient = &P::MeanGradient;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    kernels.max_window_place = &P::MaxWindowPlace;
+    kernels.window_place_gradient = &P::WindowPlaceGradient;
   }
   return kernels;
 }

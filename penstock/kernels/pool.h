@@ -29,6 +29,9 @@ struct PoolShape {
   int64_t places_out() const { return axes[0].out * axes[1].out * axes[2].out; }
 };
 
+// What a byte can tell apart.
+inline constexpr int64_t kMaxWindowPlaces = 256;
+
 // Pooling of one type, types erased; 16-bit types are computed in float. x is the input of the
 // pooling and y its output, dx and dy their derivatives. Every window holds a place, and an
 // image less than 2^31 places.
@@ -46,6 +49,13 @@ struct PoolKernels {
   // one of each output.
   void (*max_gradient)(const PoolShape& shape, const void* x, const void* dy, int32_t* places,
                        void* dx, const ParallelFor& each);
+  // The same in two steps, of which the second does without x. First y as `max` has it, and beside
+  // it the place within its window that the gradient goes to, as max_place chooses it; windows have
+  // kMaxWindowPlaces places at most. Then dx from these places.
+  void (*max_window_place)(const PoolShape& shape, const void* x, void* y, uint8_t* places,
+                           const ParallelFor& each);
+  void (*window_place_gradient)(const PoolShape& shape, const uint8_t* places, const void* dy,
+                                void* dx, const ParallelFor& each);
   // dx: each dy goes to all places of its window that hold y.
   void (*equal_gradient)(const PoolShape& shape, const void* x, const void* y, const void* dy,
                          void* dx, const ParallelFor& each);

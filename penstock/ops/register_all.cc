@@ -123,6 +123,7 @@
   F(Pool) \
   F(PoolGradients) \
   F(PoolArgmax) \
+  F(PoolPlaces) \
   F(Lrn) \
   F(InTopK) \
   F(BatchNorm) \

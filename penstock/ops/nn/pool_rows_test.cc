@@ -1,6 +1,7 @@
 #include "penstock/ops/nn/pool.h"
 #include "penstock/ops/nn/pool_argmax.h"
 #include "penstock/ops/nn/pool_gradients.h"
+#include "penstock/ops/nn/pool_places.h"
 #include "penstock/ops/testing/rows.h"
 
 namespace penstock::rows {
@@ -218,6 +219,37 @@ const OpRows kPoolArgmaxRows{
         .Fails(kBad, "got -1"),
     Row(MaxPoolGradGradWithArgmax{k2, k2, "VALID"})
         .Inputs(Uniform({1, 2, 2, 1}), Uniform({1, 1, 2, 1}), Values<int32_t>({1, 1, 1, 1}, {0}))
+        .Fails(kBad, "grad"),
+};
+
+const OpRows kPoolPlacesRows{
+    Row(MaxPoolPlaces{k2, k1, "SAME"})
+        .Inputs(Values<float>({2, 1, 2, 1}, {5, 1, 2, 5}))
+        .Expect(Values<float>({2, 1, 2, 1}, {5, 1, 5, 5}),
+                Values<uint8_t>({2, 1, 2, 1}, {0, 0, 1, 0})),
+    Row(MaxPoolPlaces{k2, k2, "SAME"})
+        .Inputs(Empty({0, 2, 2, 1}))
+        .Expect(Empty({0, 1, 1, 1}), Values<uint8_t>({0, 1, 1, 1}, {})),
+    Row(MaxPoolPlaces{{1, 16, 17, 1}, k1, "SAME"})
+        .Inputs(Uniform({1, 2, 2, 1}))
+        .Fails(kBad, "at most 256 places"),
+    Row(MaxPoolPlaces{k2, k2, "VALID"}).Inputs(Uniform({4})).Fails(kBad, "rank 4"),
+    Row(MaxPoolPlacesGrad{k2, k1, "SAME"})
+        .Inputs(Vector<int64_t>({1, 1, 2, 1}), Values<uint8_t>({1, 1, 2, 1}, {1, 0}),
+                Values<float>({1, 1, 2, 1}, {3, 4}))
+        .Expect(Values<float>({1, 1, 2, 1}, {0, 7})),
+    Row(MaxPoolPlacesGrad{k2, k2, "VALID"})
+        .Inputs(Vector<int64_t>({1, 2, 2, 1}), Values<uint8_t>({1, 1, 1, 1}, {200}),
+                Uniform({1, 1, 1, 1}))
+        .Expect(Values<float>({1, 2, 2, 1}, {0, 0, 0, 0}))
+        .Named("no_such_place"),
+    Row(MaxPoolPlacesGrad{k2, k2, "VALID"})
+        .Inputs(Vector<int64_t>({1, 2, 2, 1}), Values<uint8_t>({1, 1, 2, 1}, {0, 0}),
+                Uniform({1, 1, 1, 1}))
+        .Fails(kBad, "places"),
+    Row(MaxPoolPlacesGrad{k2, k2, "VALID"})
+        .Inputs(Vector<int64_t>({1, 2, 2, 1}), Values<uint8_t>({1, 1, 1, 1}, {0}),
+                Uniform({1, 2, 1, 1}))
         .Fails(kBad, "grad"),
 };
 
