@@ -1,4 +1,5 @@
 #include "penstock/kernels/linalg/decompositions.h"
+#include "penstock/kernels/linalg/real_eig.h"
 
 // Compiled in the place of kernels/linalg/eigen/ when Eigen is not there.
 
@@ -30,6 +31,8 @@ MISSING_FOR_ALL(Complex64)
 MISSING_FOR_ALL(Complex128)
 MISSING_FOR(float, CholeskyGradient, const float*, const float*, int64_t, float*)
 MISSING_FOR(double, CholeskyGradient, const double*, const double*, int64_t, double*)
+MISSING_FOR(float, RealEig, const float*, int64_t, Complex64*, Complex64*)
+MISSING_FOR(double, RealEig, const double*, int64_t, Complex128*, Complex128*)
 MISSING_FOR(Complex64, Eig, const Complex64*, int64_t, Complex64*, Complex64*)
 MISSING_FOR(Complex128, Eig, const Complex128*, int64_t, Complex128*, Complex128*)
 MISSING_FOR(Complex64, MatrixLogarithm, const Complex64*, int64_t, Complex64*)

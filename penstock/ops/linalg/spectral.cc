@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "penstock/kernels/linalg/real_eig.h"
 #include "penstock/ops/strided_copy.h"
 
 namespace penstock::ops {
@@ -170,12 +171,15 @@ Status Eig::ComputeCpu(CpuContext& context, const Tensor& input, Tensor& e, Tens
         return InvalidArgument("Tout must be the complex type of T, got {} for {}", e.dtype(),
                                input.dtype());
       } else {
-        TRY_ASSIGN(Tensor widened, context.Allocate(e.dtype(), input.shape()));
-        C* a = widened.mutable_data<C>();
-        std::copy_n(input.data<V>(), input.num_elements(), a);
         return ForEachMatrix(context, m.count, EigenvalueWork(m, input.dtype()), [&](int64_t i) {
-          return kernels::Eig<C>(a + i * m.size(), m.rows, e.mutable_data<C>() + i * m.rows,
-                                 compute_v ? v.mutable_data<C>() + i * m.size() : nullptr);
+          const V* a = input.data<V>() + i * m.size();
+          C* values = e.mutable_data<C>() + i * m.rows;
+          C* vectors = compute_v ? v.mutable_data<C>() + i * m.size() : nullptr;
+          if constexpr (std::is_same_v<V, C>) {
+            return kernels::Eig<C>(a, m.rows, values, vectors);
+          } else {
+            return kernels::RealEig<V>(a, m.rows, values, vectors);
+          }
         });
       }
     });

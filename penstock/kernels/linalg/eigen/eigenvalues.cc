@@ -28,15 +28,6 @@ Outcome Store(const Solver& solver, int64_t n, T* e, T* v) {
 }  // namespace
 
 template <class T>
-Outcome SelfAdjointEig(const T* a, int64_t n, T* e, T* v) {
-  return Guarded([&] {
-    const Eigen::SelfAdjointEigenSolver<WideMatrix<T>> solver(
-        Widened(a, n), v != nullptr ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-    return Store(solver, n, e, v);
-  });
-}
-
-template <class T>
 Outcome Eig(const T* a, int64_t n, T* e, T* v) {
   return Guarded([&] {
     const WideMatrix<T> matrix = Widened(a, n);
@@ -46,12 +37,6 @@ Outcome Eig(const T* a, int64_t n, T* e, T* v) {
   });
 }
 
-template Outcome SelfAdjointEig(const float*, int64_t, float*, float*);
-template Outcome SelfAdjointEig(const double*, int64_t, double*, double*);
-template Outcome SelfAdjointEig(const std::complex<float>*, int64_t, std::complex<float>*,
-                                std::complex<float>*);
-template Outcome SelfAdjointEig(const std::complex<double>*, int64_t, std::complex<double>*,
-                                std::complex<double>*);
 template Outcome Eig(const std::complex<float>*, int64_t, std::complex<float>*,
                      std::complex<float>*);
 template Outcome Eig(const std::complex<double>*, int64_t, std::complex<double>*,
