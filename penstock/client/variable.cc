@@ -4,7 +4,7 @@ namespace penstock {
 namespace client_internal {
 
 NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name,
-                   CallSite site) {
+                   bool trainable, CallSite site) {
   NodeSpec handle;
   handle.op = "VarHandleOp";
   handle.name = name;
@@ -14,6 +14,7 @@ NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_vie
   SetAttr(graph.node(node).attrs, "shared_name", graph.node(node).name);
   graph.node(node).decoded = OrThrow(graph.Redecode(node), site);
   graph.collections["variables"].push_back(node);
+  if (trainable) graph.collections["trainable_variables"].push_back(node);
   graph.collections["initializers"].push_back(
       UpdateVariable(graph, "AssignVariableOp", node, initial, site));
   return node;
@@ -38,6 +39,20 @@ NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRe
   update.name = graph.node(handle).name + "/" + std::string(op);
   update.inputs = {{handle, 0}, value};
   return AddNode(graph, std::move(update), site);
+}
+
+Shape VariableShape(const Graph& graph, NodeId handle, DType dtype, CallSite site) {
+  if (!graph.IsLive(handle) || graph.node(handle).op_name() != "VarHandleOp")
+    throw Error(InvalidArgument("node {} is not a variable's handle", handle), site);
+  const AttrMap& attrs = graph.node(handle).attrs;
+  const AttrValue* actual = FindAttr(attrs, "dtype");
+  if (actual == nullptr || *actual->Get<DType>() != dtype) {
+    throw Error(
+        InvalidArgument("variable {}: expected elements of {}", graph.Describe(handle), dtype),
+        site);
+  }
+  const AttrValue* shape = FindAttr(attrs, "shape");
+  return shape == nullptr ? Shape::Unknown() : *shape->Get<Shape>();
 }
 
 }  // namespace client_internal

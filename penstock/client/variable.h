@@ -7,6 +7,15 @@
 
 namespace penstock {
 
+namespace client_internal {
+NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name,
+                   bool trainable, CallSite site);
+OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& shape, CallSite site);
+NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value,
+                      CallSite site);
+Shape VariableShape(const Graph& graph, NodeId handle, DType dtype, CallSite site);
+}  // namespace client_internal
+
 // State that lives between steps, of element type T. Using it where an Output is due reads it.
 //
 //   Variable<float> w(g, {784, 10}, Constant<float>(g, Shape{784, 10}, 0));
@@ -19,10 +28,22 @@ class Variable {
 
   // Initialized by InitVariables(graph) to `initial`.
   Variable(Graph& graph, Output<T> initial, std::string_view name = "Variable",
-           CallSite site = CallSite::Here());
+           CallSite site = CallSite::Here())
+      : Variable(graph, initial, name, /*trainable=*/true, site) {}
   Variable(Graph& graph, const Array<T>& initial, std::string_view name = "Variable",
            CallSite site = CallSite::Here())
       : Variable(graph, Constant(graph, initial), name, site) {}
+  // The variable that the VarHandleOp `handle` of the graph names. Throws when it is none, or one
+  // of another element type.
+  static Variable Of(Graph& graph, NodeId handle, CallSite site = CallSite::Here()) {
+    return Variable(&graph, client_internal::VariableShape(graph, handle, kDTypeOf<T>, site),
+                    handle);
+  }
+  // The same as the first for state that optimizers leave alone: counters, moving averages, slots.
+  static Variable NotTrainable(Graph& graph, Output<T> initial, std::string_view name = "Variable",
+                               CallSite site = CallSite::Here()) {
+    return Variable(graph, initial, name, /*trainable=*/false, site);
+  }
 
   Graph& graph() const { return *graph_; }
   const Shape& shape() const { return shape_; }
@@ -44,6 +65,9 @@ class Variable {
   }
 
  private:
+  Variable(Graph* graph, const Shape& shape, NodeId handle)
+      : graph_(graph), shape_(shape), handle_(handle) {}
+  Variable(Graph& graph, Output<T> initial, std::string_view name, bool trainable, CallSite site);
   Operation Update(std::string_view op, Output<T> value, CallSite site) const;
 
   Graph* graph_;
@@ -51,19 +75,13 @@ class Variable {
   NodeId handle_;
 };
 
-namespace client_internal {
-NodeId AddVariable(Graph& graph, DType dtype, OutputRef initial, std::string_view name,
-                   CallSite site);
-OutputRef ReadVariable(Graph& graph, NodeId handle, DType dtype, const Shape& shape, CallSite site);
-NodeId UpdateVariable(Graph& graph, std::string_view op, NodeId handle, OutputRef value,
-                      CallSite site);
-}  // namespace client_internal
-
 template <class T>
-Variable<T>::Variable(Graph& graph, Output<T> initial, std::string_view name, CallSite site)
+Variable<T>::Variable(Graph& graph, Output<T> initial, std::string_view name, bool trainable,
+                      CallSite site)
     : graph_(&graph),
       shape_(initial.shape()),
-      handle_(client_internal::AddVariable(graph, kDTypeOf<T>, initial.ref(), name, site)) {}
+      handle_(
+          client_internal::AddVariable(graph, kDTypeOf<T>, initial.ref(), name, trainable, site)) {}
 
 template <class T>
 Output<T> Variable<T>::Read(CallSite site) const {

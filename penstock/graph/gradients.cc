@@ -13,6 +13,15 @@ namespace {
 using Key = std::pair<NodeId, int32_t>;
 Key KeyOf(OutputRef ref) { return {ref.node, ref.port}; }
 
+// One of the gradients that arrive at a value.
+struct Term {
+  Expr dense;
+  GradientRows rows;  // the same as rows, if it has that form
+};
+
+// Ops whose output is their input, as far as derivatives see: rows stay rows.
+bool PassesOn(std::string_view op) { return op == "Identity" || op == "ReadVariableOp"; }
+
 class Differentiator {
  public:
   Differentiator(const Scope& scope, const GradientRequest& request)
@@ -21,7 +30,7 @@ class Differentiator {
     for (const OutputRef& stop : request.stops) is_stop_[KeyOf(stop)] = true;
   }
 
-  Result<std::vector<OutputRef>> Run() {
+  Result<std::vector<GradientValue>> Run() {
     TRY_ASSIGN(std::vector<NodeId> order, graph_.TopologicalOrder());
     FindActive(order);
     FindNeeded(order);
@@ -35,10 +44,16 @@ class Differentiator {
     for (size_t i = order.size(); i-- > 0;) {
       if (needed_[order[i]]) TRY(Differentiate(order[i]));
     }
-    std::vector<OutputRef> results;
+    std::vector<GradientValue> results;
     for (const OutputRef& x : request_.xs) {
+      GradientValue& result = results.emplace_back();
+      const GradientRows rows = JoinedRows(x);
       const Expr sum = Sum(x);
-      results.push_back(sum.valid() ? sum.ref() : OutputRef());
+      if (sum.valid()) result.dense = sum.ref();
+      if (rows.valid()) {
+        result.values = rows.values.ref();
+        result.indices = rows.indices.ref();
+      }
     }
     TRY(scope_.status());
     return results;
@@ -86,8 +101,8 @@ class Differentiator {
         return InvalidArgument("the gradient of {}: expected a floating or complex type, got {}",
                                graph_.NameOf(y), dtype);
       }
-      arrived_[KeyOf(y)].push_back(given ? Expr(&scope_, request_.dys[i])
-                                         : Op("OnesLike", Expr(&scope_, y)));
+      const Expr dy = given ? Expr(&scope_, request_.dys[i]) : Op("OnesLike", Expr(&scope_, y));
+      arrived_[KeyOf(y)].push_back({dy, {}});
     }
     return OkStatus();
   }
@@ -96,16 +111,44 @@ class Differentiator {
   Expr Sum(OutputRef ref) {
     const auto it = arrived_.find(KeyOf(ref));
     if (it == arrived_.end() || it->second.empty()) return {};
-    std::vector<Expr>& terms = it->second;
+    std::vector<Term>& terms = it->second;
     if (terms.size() > 1) {
+      std::vector<Expr> dense;
+      for (const Term& term : terms) dense.push_back(term.dense);
       const Expr sum =
-          scope_.Add("AddN", terms, {{"N", static_cast<int64_t>(terms.size())}}, "AddN");
-      terms = {sum};
+          scope_.Add("AddN", dense, {{"N", static_cast<int64_t>(dense.size())}}, "AddN");
+      terms = {{sum, {}}};
     }
-    return terms[0];
+    return terms[0].dense;
+  }
+
+  // The rows that arrived at a value, one after the other; invalid when anything else did.
+  GradientRows JoinedRows(OutputRef ref) const {
+    const auto it = arrived_.find(KeyOf(ref));
+    if (it == arrived_.end() || it->second.empty()) return {};
+    std::vector<Expr> values, indices;
+    for (const Term& term : it->second) {
+      if (!term.rows.valid()) return {};
+      values.push_back(term.rows.values);
+      indices.push_back(term.rows.indices);
+    }
+    if (values.size() == 1) return it->second[0].rows;
+    for (Expr& part : indices) {
+      if (part.dtype() != DType::kInt64) part = Op("Cast", part, {{"DstT", DType::kInt64}});
+    }
+    const auto join = [&](std::vector<Expr> parts) {
+      const AttrMap attrs = {{"N", static_cast<int64_t>(parts.size())}};
+      parts.push_back(scope_.Constant(Tensor::Scalar<int32_t>(0)));
+      return scope_.Add("ConcatV2", parts, attrs);
+    };
+    return {join(values), join(indices)};
   }
 
   Status Differentiate(NodeId id) {
+    if (PassesOn(graph_.node(id).op->def.name)) {
+      PassOn(id);
+      return OkStatus();
+    }
     std::vector<Expr> dys;
     bool any = false;
     for (size_t port = 0; port < graph_.node(id).outputs.size(); ++port) {
@@ -125,10 +168,22 @@ class Differentiator {
     const std::vector<OutputRef> inputs = graph_.node(id).inputs;
     for (size_t i = 0; i < gradients.results().size(); ++i) {
       const Expr& result = gradients.results()[i];
-      if (result.valid() && IsActive(inputs[i]))
-        arrived_[KeyOf(inputs[i])].push_back(Expr(&scope_, result.ref()));
+      if (!result.valid() || !IsActive(inputs[i])) continue;
+      Term term{Expr(&scope_, result.ref()), {}};
+      if (const GradientRows& rows = gradients.rows(static_cast<int>(i)); rows.valid())
+        term.rows = {Expr(&scope_, rows.values.ref()), Expr(&scope_, rows.indices.ref())};
+      arrived_[KeyOf(inputs[i])].push_back(term);
     }
     return OkStatus();
+  }
+
+  void PassOn(NodeId id) {
+    const OutputRef input = graph_.node(id).inputs[0];
+    const auto it = arrived_.find({id, 0});
+    if (it == arrived_.end() || !IsActive(input)) return;
+    const std::vector<Term> terms = it->second;
+    std::vector<Term>& at = arrived_[KeyOf(input)];
+    at.insert(at.end(), terms.begin(), terms.end());
   }
 
   const Scope scope_;
@@ -136,7 +191,7 @@ class Differentiator {
   const GradientRequest& request_;
   std::map<Key, bool> is_x_, is_stop_;
   std::vector<char> active_, needed_;  // by node, those of before
-  std::map<Key, std::vector<Expr>> arrived_;
+  std::map<Key, std::vector<Term>> arrived_;
 };
 
 }  // namespace
@@ -146,7 +201,8 @@ bool IsDifferentiable(DType dtype) {
          dtype == DType::kResource;
 }
 
-Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRequest& request) {
+Result<std::vector<GradientValue>> AddSparseGradients(const Scope& scope,
+                                                      const GradientRequest& request) {
   const Graph& graph = scope.graph();
   for (const std::vector<OutputRef>* refs :
        {&request.ys, &request.xs, &request.dys, &request.stops}) {
@@ -160,6 +216,13 @@ Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRe
     }
   }
   return Differentiator(scope, request).Run();
+}
+
+Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRequest& request) {
+  TRY_ASSIGN(const std::vector<GradientValue> found, AddSparseGradients(scope, request));
+  std::vector<OutputRef> dense;
+  for (const GradientValue& value : found) dense.push_back(value.dense);
+  return dense;
 }
 
 }  // namespace penstock

@@ -22,6 +22,21 @@ struct GradientRequest {
 // of a floating or complex type.
 Result<std::vector<OutputRef>> AddGradients(const Scope& scope, const GradientRequest& request);
 
+// The gradient of one x: whole, or as rows of it.
+struct GradientValue {
+  OutputRef dense = {};    // in the shape of x; kNoNode when no y depends on x
+  OutputRef values = {};   // kNoNode unless only some rows of x took part: then [n, ...]
+  OutputRef indices = {};  // and the [n] rows of x they belong to, which may repeat
+
+  bool connected() const { return dense.node != kNoNode; }
+  bool has_rows() const { return values.node != kNoNode; }
+};
+
+// The same, telling of each x whether its gradient is one of rows only (an embedding of which a few
+// were looked up). Nodes of the dense form that nobody reads are not run.
+Result<std::vector<GradientValue>> AddSparseGradients(const Scope& scope,
+                                                      const GradientRequest& request);
+
 // Whether a gradient may arrive at values of that type: numbers with fractions, lists of them, and
 // handles of variables.
 bool IsDifferentiable(DType dtype);

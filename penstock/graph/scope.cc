@@ -204,7 +204,8 @@ Gradients::Gradients(const Scope* scope, const Graph& graph, NodeId node,
       node_(node),
       inputs_(graph.node(node).inputs),
       output_gradients_(std::move(output_gradients)),
-      results_(inputs_.size()) {}
+      results_(inputs_.size()),
+      rows_(inputs_.size()) {}
 
 Expr Gradients::dy(int i) const {
   return output_gradients_[i].valid() ? output_gradients_[i] : Op("ZerosLike", output(i));

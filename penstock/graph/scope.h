@@ -103,6 +103,15 @@ Expr Op(std::string_view op, const Expr& a, const Expr& b, const Expr& c, AttrMa
 // Conjugates complex values, leaves others alone: derivatives of complex functions need it.
 Expr Conj(const Expr& a);
 
+// The rows of a gradient that is zero elsewhere (IndexedSlices).
+struct GradientRows {
+  Expr values;  // [n, ...]
+  Expr
+      indices;  // [n], of the first axis; an index may come several times, and then its rows add up
+
+  bool valid() const { return values.valid(); }
+};
+
 // What an op's derivative sees: its inputs, outputs and the gradients that arrive at the outputs;
 // and where it puts the gradients of its inputs. An input that is left unset gets none (no path).
 class Gradients {
@@ -120,9 +129,18 @@ class Gradients {
   // True when something arrives at output i.
   bool has_dy(int i) const { return output_gradients_[i].valid(); }
   void Set(int i, Expr gradient) { results_[i] = gradient; }
+  // For an input of which only some rows took part: row k of `values` belongs to row indices[k] of
+  // the input, which may come several times. `dense` is the same gradient in the input's shape, for
+  // those who need it whole; nodes that nobody reads are pruned.
+  void SetRows(int i, Expr values, Expr indices, Expr dense) {
+    results_[i] = dense;
+    rows_[i] = {values, indices};
+  }
   // Sums `gradient` down to the shape of input i, undoing broadcasting between inputs i and j.
   void SetUnbroadcast(int i, Expr gradient, int j);
   const std::vector<Expr>& results() const { return results_; }
+  // Of input i: invalid where SetRows was not called.
+  const GradientRows& rows(int i) const { return rows_[i]; }
 
  private:
   const Scope* scope_;
@@ -130,6 +148,7 @@ class Gradients {
   std::vector<OutputRef> inputs_;
   std::vector<Expr> output_gradients_;
   std::vector<Expr> results_;
+  std::vector<GradientRows> rows_;
 };
 
 }  // namespace penstock

@@ -152,6 +152,14 @@ Expr GatherGradient(const Gradients& g, const Expr& given_axis, int64_t batch_di
   return Op("Reshape", back, shape);
 }
 
+// Whether a gather goes along the first axis, as far as the graph tells.
+bool IsAlongRows(const Expr& axis) {
+  const Tensor* value = ConstantValue(axis.scope().graph(), axis.ref());
+  if (value == nullptr || value->num_elements() != 1) return false;
+  return value->dtype() == DType::kInt64 ? value->data<int64_t>()[0] == 0
+                                         : value->data<int32_t>()[0] == 0;
+}
+
 template <class T>
 bool IsNonZero(const T& value) {
   if constexpr (requires { value.value; }) {
@@ -171,7 +179,7 @@ Result<Shape> Gather::InferShape(const Shape& params, const Shape& indices) cons
 }
 
 void Gather::Gradient(Gradients& g) const {
-  g.Set(0, GatherGradient(g, IntScalar(g.scope(), 0), 0));
+  SetLookedUpRows(g, 0, ShapeOf(g.input(0)), GatherGradient(g, IntScalar(g.scope(), 0), 0));
 }
 
 Status Gather::ComputeCpu(CpuContext& context, const Tensor& params, const Tensor& indices,
@@ -184,7 +192,14 @@ Result<Shape> GatherV2::InferShape(const Shape& params, const Shape& indices,
   return InferGather(params, indices, axis, batch_dims);
 }
 
-void GatherV2::Gradient(Gradients& g) const { g.Set(0, GatherGradient(g, g.input(2), batch_dims)); }
+void GatherV2::Gradient(Gradients& g) const {
+  const Expr dense = GatherGradient(g, g.input(2), batch_dims);
+  if (batch_dims == 0 && IsAlongRows(g.input(2))) {
+    SetLookedUpRows(g, 0, ShapeOf(g.input(0)), dense);
+  } else {
+    g.Set(0, dense);
+  }
+}
 
 Status GatherV2::ComputeCpu(CpuContext& context, const Tensor& params, const Tensor& indices,
                             const Integers& axis, Tensor& output) const {

@@ -26,6 +26,15 @@ Expr SumAll(const Expr& x) {
   return Op("Sum", Op("Reshape", x, IntVector(scope, {-1})), IntScalar(scope, 0));
 }
 
+void SetLookedUpRows(Gradients& g, int table, const Expr& shape, const Expr& dense) {
+  const Scope& scope = g.scope();
+  const Expr flat = IntVector(scope, {-1});
+  const Expr count = Op("Reshape", Op("Size", g.input(1)), IntVector(scope, {1}));
+  const Expr rest = Op("Slice", shape, IntVector(scope, {1}), flat);
+  const Expr rows = scope.Add("ConcatV2", {count, rest, IntScalar(scope, 0)});
+  g.SetRows(table, Op("Reshape", g.dy(), rows), Op("Reshape", g.input(1), flat), dense);
+}
+
 Expr CastTo(const Expr& x, DType dtype) {
   return !x.valid() || x.dtype() == dtype ? x : Op("Cast", x, {{"DstT", dtype}});
 }

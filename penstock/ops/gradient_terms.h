@@ -19,6 +19,9 @@ Expr ShapeOf(const Expr& x, DType dtype = DType::kInt32);
 Expr ReshapeLike(const Expr& x, const Expr& like);
 // The sum of all elements, a scalar.
 Expr SumAll(const Expr& x);
+// Sets the gradient of a table whose rows `indices` (input 1) were read, as rows and in full.
+// `shape` is the table's, an int32 vector.
+void SetLookedUpRows(Gradients& g, int table, const Expr& shape, const Expr& dense);
 // `x` as that integer type; itself when it is one already.
 Expr CastTo(const Expr& x, DType dtype);
 

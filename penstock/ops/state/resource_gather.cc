@@ -51,7 +51,9 @@ void ResourceGather::Gradient(Gradients& g) const {
     g.scope().Fail(Unimplemented("ResourceGather has no gradient with batch_dims {}", batch_dims));
     return;
   }
-  g.Set(0, ScatterBack(g, Op("ExpandDims", g.input(1), IntScalar(g.scope(), -1))));
+  const Scope& scope = g.scope();
+  const Expr dense = ScatterBack(g, Op("ExpandDims", g.input(1), IntScalar(scope, -1)));
+  SetLookedUpRows(g, 0, Op("VariableShape", g.input(0), {{"out_type", DType::kInt32}}), dense);
 }
 
 Status ResourceGather::ComputeCpu(CpuContext& context, const Tensor& resource,
