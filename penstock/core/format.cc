@@ -4,10 +4,23 @@
 
 namespace penstock {
 
-FormatArg::FormatArg(double value) {
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.9g", value);
-  text_ = buffer;
+std::string FormatArg::text() const {
+  switch (kind_) {
+    case Kind::kText:
+      return std::string(text_);
+    case Kind::kReal: {
+      char buffer[40];
+      std::snprintf(buffer, sizeof buffer, "%.9g", real_);
+      return buffer;
+    }
+    case Kind::kSigned:
+      return std::to_string(signed_);
+    case Kind::kUnsigned:
+      return std::to_string(unsigned_);
+    case Kind::kObject:
+      return object_.text(object_.value);
+  }
+  return {};
 }
 
 std::string FormatText(std::string_view pattern, std::initializer_list<FormatArg> args) {

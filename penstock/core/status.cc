@@ -48,8 +48,15 @@ Status::Status(Code code, std::string message) {
     message.resize(kMaxMessageBytes);
     message.append("...");
   }
-  rep_ = std::make_unique<Rep>(Rep{code, std::move(message)});
+  rep_ = new Rep{code, std::move(message)};
 }
+
+Status::Status(Code code, std::string_view pattern, std::initializer_list<FormatArg> args)
+    : Status(code, FormatText(pattern, args)) {}
+
+const Status::Rep* Status::Copy(const Rep* rep) { return new Rep(*rep); }
+
+void Status::Free(const Rep* rep) { delete rep; }
 
 const std::string& Status::message() const {
   static const std::string kEmpty;

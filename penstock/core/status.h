@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,18 +36,23 @@ enum class Code : int {
 std::string_view ToString(Code code);
 
 // Success, or a code with a message for a person. Success is a null pointer: free to make, copy and
-// test.
+// test; what deals with errors is out of line, since every call in the library is followed by it.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(Code code, std::string message);
-  Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
-  Status& operator=(const Status& other) {
-    rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
+  Status(Code code, std::string_view pattern, std::initializer_list<FormatArg> args);
+  Status(const Status& other) : rep_(other.ok() ? nullptr : Copy(other.rep_)) {}
+  Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Status& operator=(const Status& other) { return *this = Status(other); }
+  Status& operator=(Status&& other) noexcept {
+    std::swap(rep_, other.rep_);
     return *this;
   }
-  Status(Status&&) = default;
-  Status& operator=(Status&&) = default;
+  ~Status() {
+    if (!ok()) [[unlikely]]
+      Free(rep_);
+  }
 
   bool ok() const { return rep_ == nullptr; }
   Code code() const { return rep_ ? rep_->code : Code::kOk; }
@@ -62,7 +68,10 @@ class [[nodiscard]] Status {
     Code code;
     std::string message;
   };
-  std::unique_ptr<Rep> rep_;
+  static const Rep* Copy(const Rep* rep);
+  static void Free(const Rep* rep);
+
+  const Rep* rep_ = nullptr;
 };
 
 inline Status OkStatus() { return Status(); }
@@ -70,10 +79,10 @@ inline Status OkStatus() { return Status(); }
 // A message is at most this long; what a peer or file put into it cannot fill a log.
 inline constexpr size_t kMaxMessageBytes = 4096;
 
-#define PENSTOCK_STATUS_MAKER(name)                                          \
-  template <class... Args>                                                   \
-  Status name(std::string_view pattern, const Args&... args) {               \
-    return Status(Code::k##name, FormatText(pattern, {FormatArg(args)...})); \
+#define PENSTOCK_STATUS_MAKER(name)                              \
+  template <class... Args>                                       \
+  Status name(std::string_view pattern, const Args&... args) {   \
+    return Status(Code::k##name, pattern, {FormatArg(args)...}); \
   }
 PENSTOCK_STATUS_MAKER(Cancelled)
 PENSTOCK_STATUS_MAKER(InvalidArgument)

@@ -82,6 +82,13 @@ bool SameContent(const Tensor& a, const Tensor& b) {
   }
 }
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(const AttrValue& other) = default;
+AttrValue::AttrValue(AttrValue&& other) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue& other) = default;
+AttrValue& AttrValue::operator=(AttrValue&& other) noexcept = default;
+AttrValue::~AttrValue() = default;
+
 std::string_view AttrValue::KindName() const { return kKindNames[value_.index()]; }
 
 std::string AttrValue::ToString() const { return std::visit(Printer{}, value_); }

@@ -41,7 +41,14 @@ class AttrValue {
                    std::vector<float>, std::vector<bool>, std::vector<DType>, std::vector<Shape>,
                    std::vector<Tensor>, std::vector<FunctionName>, Placeholder, Opaque>;
 
-  AttrValue() = default;
+  // Those that copy and destroy are defined in attr_value.cc: over so many alternatives they are
+  // much code.
+  AttrValue();
+  AttrValue(const AttrValue& other);
+  AttrValue(AttrValue&& other) noexcept;
+  AttrValue& operator=(const AttrValue& other);
+  AttrValue& operator=(AttrValue&& other) noexcept;
+  ~AttrValue();
   template <class V>
   requires(!std::is_same_v<std::remove_cvref_t<V>, AttrValue> && std::is_constructible_v<Value, V>)
       AttrValue(V&& value)

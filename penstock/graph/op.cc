@@ -86,60 +86,130 @@ bool IsPure(const OpDef& def) {
          std::none_of(def.outputs.begin(), def.outputs.end(), is_ref);
 }
 
-template <class V>
-void DescribeField(std::string_view name, const V& value, bool required, int64_t minimum,
-                   std::string_view allowed, OpDef& def) {
-  std::optional<AttrValue> default_value;
-  if (!required && !IsDeduced(value)) default_value = ValueOf(value);
-  AddAttr(def, name, kKindOf<V>, std::move(default_value), minimum, allowed);
+namespace {
+
+// Calls f with the field's value, whatever its type.
+template <class F>
+void WithValue(const FieldSpec& field, void* op, F f) {
+  void* const value = field.address(op);
+  auto is = [&]<class V>(std::type_identity<V>) {
+    if (field.kind == kKindOf<V>) f(*static_cast<V*>(value));
+  };
+  auto any = [&]<class... Vs>(std::type_identity<Vs>... kinds) { (is(kinds), ...); };
+  any(std::type_identity<std::string>(), std::type_identity<int64_t>(), std::type_identity<float>(),
+      std::type_identity<bool>(), std::type_identity<DType>(), std::type_identity<Shape>(),
+      std::type_identity<Tensor>(), std::type_identity<FunctionName>(),
+      std::type_identity<std::vector<std::string>>(), std::type_identity<std::vector<int64_t>>(),
+      std::type_identity<std::vector<float>>(), std::type_identity<std::vector<bool>>(),
+      std::type_identity<std::vector<DType>>(), std::type_identity<std::vector<Shape>>(),
+      std::type_identity<std::vector<Tensor>>(), std::type_identity<std::vector<FunctionName>>());
 }
 
-template <class V>
-void DecodeField(std::string_view name, const AttrMap& attrs, V& value, Status& status) {
-  const AttrValue* attr = FindAttr(attrs, name);
-  if (attr == nullptr || attr->Get<AttrValue::EmptyList>() != nullptr) return;
-  if (const V* typed = attr->Get<V>()) {
-    value = *typed;
-  } else if (status.ok()) {
-    status = InvalidArgument("attribute {} must be of kind {}, got {}", name, kKindOf<V>,
-                             attr->KindName());
+void DescribeFields(const OpSpec& spec, OpDef& def) {
+  const std::unique_ptr<DecodedBase> defaults(spec.decoded());
+  for (const FieldSpec& field : spec.fields) {
+    WithValue(field, defaults->op_address, [&](const auto& value) {
+      std::optional<AttrValue> default_value;
+      if (!field.required && !IsDeduced(value)) default_value = ValueOf(value);
+      AddAttr(def, field.name, field.kind, std::move(default_value), field.minimum, field.allowed);
+    });
   }
 }
 
-template <class V>
-void EncodeField(std::string_view name, const V& value, AttrMap& attrs) {
-  if (!IsDeduced(value)) attrs.emplace_back(std::string(name), ValueOf(value));
+Status DecodeField(const FieldSpec& field, const AttrMap& attrs, void* op) {
+  const AttrValue* attr = FindAttr(attrs, field.name);
+  if (attr == nullptr || attr->Get<AttrValue::EmptyList>() != nullptr) return OkStatus();
+  bool decoded = false;
+  WithValue(field, op, [&]<class V>(V& value) {
+    if (const V* typed = attr->Get<V>()) {
+      value = *typed;
+      decoded = true;
+    }
+  });
+  if (decoded) return OkStatus();
+  return InvalidArgument("attribute {} must be of kind {}, got {}", field.name, field.kind,
+                         attr->KindName());
 }
 
-#define PENSTOCK_FIELD(V)                                                                  \
-  template void DescribeField(std::string_view, const V&, bool, int64_t, std::string_view, \
-                              OpDef&);                                                     \
-  template void DecodeField(std::string_view, const AttrMap&, V&, Status&);                \
-  template void EncodeField(std::string_view, const V&, AttrMap&);
-PENSTOCK_FIELD(std::string)
-PENSTOCK_FIELD(int64_t)
-PENSTOCK_FIELD(float)
-PENSTOCK_FIELD(bool)
-PENSTOCK_FIELD(DType)
-PENSTOCK_FIELD(Shape)
-PENSTOCK_FIELD(Tensor)
-PENSTOCK_FIELD(FunctionName)
-PENSTOCK_FIELD(std::vector<std::string>)
-PENSTOCK_FIELD(std::vector<int64_t>)
-PENSTOCK_FIELD(std::vector<float>)
-PENSTOCK_FIELD(std::vector<bool>)
-PENSTOCK_FIELD(std::vector<DType>)
-PENSTOCK_FIELD(std::vector<Shape>)
-PENSTOCK_FIELD(std::vector<Tensor>)
-PENSTOCK_FIELD(std::vector<FunctionName>)
-#undef PENSTOCK_FIELD
+// Where each argument begins.
+void AddUp(std::span<const int> counts, std::span<int> at) {
+  for (size_t i = 0; i + 1 < at.size(); ++i) at[i + 1] = at[i] + counts[i];
+}
+
+Result<DecodedOp> Decode(const OpSpec& spec, const AttrMap& attrs, const NodeTypes& types) {
+  std::shared_ptr<DecodedBase> decoded(spec.decoded());
+  for (const FieldSpec& field : spec.fields) TRY(DecodeField(field, attrs, decoded->op_address));
+  AddUp(types.input_counts, decoded->input_at);
+  AddUp(types.output_counts, decoded->output_at);
+  if (spec.check != nullptr) TRY(spec.check(decoded->op_address));
+  return DecodedOp(std::move(decoded));
+}
+
+}  // namespace
+
+DecodedBase::~DecodedBase() = default;
+
+AttrMap EncodeFields(std::span<const FieldSpec> fields, const void* op) {
+  AttrMap attrs;
+  for (const FieldSpec& field : fields) {
+    WithValue(field, const_cast<void*>(op), [&](const auto& value) {
+      if (!IsDeduced(value)) attrs.emplace_back(std::string(field.name), ValueOf(value));
+    });
+  }
+  return attrs;
+}
+
+OpInfo MakeOpInfo(const OpSpec& spec) {
+  OpInfo info;
+  info.def.name = spec.name;
+  DescribeArgs(spec.args, info.def);
+  DescribeFields(spec, info.def);
+  info.def.is_stateful = spec.is_stateful;
+  info.def.is_commutative = spec.is_commutative;
+  info.def.is_aggregate = spec.is_aggregate;
+  info.def.allows_uninitialized_input = spec.allows_uninitialized;
+  info.traits = {.elementwise = spec.elementwise,
+                 .aliases_input = spec.aliases_input,
+                 .keeps_inputs = spec.keeps_inputs,
+                 .in_place = spec.in_place,
+                 .pure = IsPure(info.def),
+                 .cost = spec.cost,
+                 .no_op = spec.no_op,
+                 .cheap = spec.cheap,
+                 .async = spec.async,
+                 .placeable = false,
+                 .reads_value = {spec.reads_value.begin(), spec.reads_value.end()}};
+  info.decode = [&spec](const AttrMap& attrs, const NodeTypes& types) {
+    return Decode(spec, attrs, types);
+  };
+  if (spec.infer != nullptr) info.infer = spec.infer;
+  if (spec.gradient != nullptr) info.gradient = spec.gradient;
+  info.no_gradient = spec.no_gradient;
+  return info;
+}
+
+Handle InferParam<const Handle&>::Make(const Known* first, int) {
+  return {first->handle_shape == nullptr ? Shape::Unknown() : *first->handle_shape};
+}
+
+Status StoreShapes(Result<Shape>&& shape, std::span<Shape> out) {
+  if (!shape.ok()) return shape.status();
+  std::fill(out.begin(), out.end(), *shape);
+  return OkStatus();
+}
+
+Status StoreShapes(const Status& status, std::span<Shape> shapes, std::span<Shape> out) {
+  TRY(status);
+  std::move(shapes.begin(), shapes.begin() + std::min(shapes.size(), out.size()), out.begin());
+  return OkStatus();
+}
 
 Status InferBroadcast(std::span<const Known> inputs, std::span<Shape> outputs) {
   Shape shape = inputs.empty() ? Shape() : *inputs[0].shape;
   for (size_t i = 1; i < inputs.size(); ++i) {
     TRY_ASSIGN(shape, BroadcastShapes(shape, *inputs[i].shape));
   }
-  StoreShapes(std::move(shape), outputs);
+  std::fill(outputs.begin(), outputs.end(), shape);
   return OkStatus();
 }
 
@@ -148,7 +218,7 @@ Status InferSame(std::span<const Known> inputs, std::span<Shape> outputs) {
   for (size_t i = 1; i < inputs.size(); ++i) {
     TRY_ASSIGN(shape, MergeShapes(shape, *inputs[i].shape));
   }
-  StoreShapes(std::move(shape), outputs);
+  std::fill(outputs.begin(), outputs.end(), shape);
   return OkStatus();
 }
 

@@ -218,14 +218,15 @@ inline constexpr std::string_view kKindOf<std::vector<Tensor>> = "list(tensor)";
 template <>
 inline constexpr std::string_view kKindOf<std::vector<FunctionName>> = "list(func)";
 
-// One attribute of any op, by the kind of its value; defined in op.cc for all kinds.
-template <class V>
-void DescribeField(std::string_view name, const V& value, bool required, int64_t minimum,
-                   std::string_view allowed, OpDef& def);
-template <class V>
-void DecodeField(std::string_view name, const AttrMap& attrs, V& value, Status& status);
-template <class V>
-void EncodeField(std::string_view name, const V& value, AttrMap& attrs);
+// An attribute as data, and where its value lies in the op's struct.
+struct FieldSpec {
+  std::string_view name;
+  std::string_view kind;
+  void* (*address)(void* op);
+  bool required = false;
+  int64_t minimum = INT64_MIN;
+  std::string_view allowed;
+};
 
 template <class Op>
 constexpr auto AttrsOf() {
@@ -235,118 +236,139 @@ constexpr auto AttrsOf() {
     return std::tuple<>();
   }
 }
+template <class Op, size_t I>
+void* FieldAddress(void* op) {
+  return &(static_cast<Op*>(op)->*std::get<I>(Op::kAttrs).member);
+}
+template <class V, class Owner>
+constexpr std::string_view KindOfField(const Field<Owner, V>&) {
+  static_assert(!kKindOf<V>.empty(), "a field must be of a type that an attribute can hold");
+  return kKindOf<V>;
+}
+template <class Op, size_t... I>
+constexpr std::array<FieldSpec, sizeof...(I)> MakeFields(std::index_sequence<I...>) {
+  [[maybe_unused]] constexpr auto kAttrs = AttrsOf<Op>();
+  return {FieldSpec{std::get<I>(kAttrs).name, KindOfField(std::get<I>(kAttrs)),
+                    &FieldAddress<Op, I>, std::get<I>(kAttrs).required, std::get<I>(kAttrs).minimum,
+                    std::get<I>(kAttrs).allowed}...};
+}
+template <class Op>
+inline constexpr auto kFieldsOf =
+    MakeFields<Op>(std::make_index_sequence<std::tuple_size_v<decltype(AttrsOf<Op>())>>());
 
 // The attributes of a struct's values, for the typed call: fields that differ from nothing are all
 // written.
+AttrMap EncodeFields(std::span<const FieldSpec> fields, const void* op);
 template <class Op>
 AttrMap Encode(const Op& op) {
-  AttrMap attrs;
-  std::apply([&](const auto&... field) { (EncodeField(field.name, op.*field.member, attrs), ...); },
-             AttrsOf<Op>());
-  return attrs;
-}
-
-template <class Op>
-void DescribeAttrs(OpDef& def) {
-  const Op defaults{};
-  std::apply(
-      [&](const auto&... field) {
-        (DescribeField(field.name, defaults.*field.member, field.required, field.minimum,
-                       field.allowed, def),
-         ...);
-      },
-      AttrsOf<Op>());
+  return EncodeFields(kFieldsOf<Op>, &op);
 }
 
 // ---- decoding ----
 
+// Argument i of the OpDef stands for the flat inputs (or outputs) [at[i], at[i + 1]).
+struct DecodedBase {
+  DecodedBase(void* address, std::span<int> inputs, std::span<int> outputs)
+      : op_address(address), input_at(inputs), output_at(outputs) {}
+  virtual ~DecodedBase();
+  DecodedBase(const DecodedBase&) = delete;
+  DecodedBase& operator=(const DecodedBase&) = delete;
+
+  int InputCount(size_t i) const { return input_at[i + 1] - input_at[i]; }
+  int OutputCount(size_t i) const { return output_at[i + 1] - output_at[i]; }
+
+  void* const op_address;
+  const std::span<int> input_at;
+  const std::span<int> output_at;
+};
+
+// An op's struct with the values of one node.
 template <class Op>
-struct Decoded {
+struct Decoded final : DecodedBase {
   using Sig = SignatureOf<typename Op::Sig>;
-  Op op;
-  std::array<int, Sig::kInputs> input_counts;
-  std::array<int, Sig::kOutputs> output_counts;
+  Decoded() : DecodedBase(&op, inputs, outputs) {}
+  Op op = {};
+  std::array<int, Sig::kInputs + 1> inputs = {};
+  std::array<int, Sig::kOutputs + 1> outputs = {};
 };
 
 template <class Op>
-Result<DecodedOp> Decode(const AttrMap& attrs, const NodeTypes& types) {
-  auto decoded = std::make_shared<Decoded<Op>>();
-  Status status;
-  std::apply(
-      [&](const auto&... field) {
-        (DecodeField(field.name, attrs, decoded->op.*field.member, status), ...);
-      },
-      AttrsOf<Op>());
-  TRY(status);
-  std::copy_n(types.input_counts.begin(), decoded->input_counts.size(),
-              decoded->input_counts.begin());
-  std::copy_n(types.output_counts.begin(), decoded->output_counts.size(),
-              decoded->output_counts.begin());
-  if constexpr (requires(const Op& op) { op.CheckAttrs(); }) TRY(decoded->op.CheckAttrs());
-  return DecodedOp(std::move(decoded));
+DecodedBase* NewDecoded() {
+  return new Decoded<Op>();
+}
+template <class Op>
+Status CheckAttrs(const void* op) {
+  return static_cast<const Op*>(op)->CheckAttrs();
 }
 
 // ---- shapes ----
 
-// What one parameter of InferShape is made of.
+// What one parameter of InferShape is made of: the inputs of its argument.
 template <class P>
 struct InferParam;
 template <>
 struct InferParam<const Shape&> {
-  static const Shape& Make(std::span<const Known> args) { return *args[0].shape; }
+  static const Shape& Make(const Known* first, int) { return *first->shape; }
 };
 template <>
 struct InferParam<const Known&> {
-  static const Known& Make(std::span<const Known> args) { return args[0]; }
+  static const Known& Make(const Known* first, int) { return *first; }
 };
 template <>
 struct InferParam<const Integers&> {
-  static Integers Make(std::span<const Known> args) { return Integers(args[0]); }
+  static Integers Make(const Known* first, int) { return Integers(*first); }
 };
 template <>
 struct InferParam<const Handle&> {
-  static Handle Make(std::span<const Known> args) {
-    return {args[0].handle_shape == nullptr ? Shape::Unknown() : *args[0].handle_shape};
-  }
+  static Handle Make(const Known* first, int);
 };
 template <>
 struct InferParam<std::span<const Known>> {
-  static std::span<const Known> Make(std::span<const Known> args) { return args; }
+  static std::span<const Known> Make(const Known* first, int count) {
+    return {first, static_cast<size_t>(count)};
+  }
 };
 
-inline void StoreShapes(Shape&& shape, std::span<Shape> out) {
-  std::fill(out.begin(), out.end(), shape);
-}
+// One shape is that of all outputs.
+Status StoreShapes(Result<Shape>&& shape, std::span<Shape> out);
+Status StoreShapes(const Status& status, std::span<Shape> shapes, std::span<Shape> out);
 template <class Shapes>
-void StoreShapes(Shapes&& shapes, std::span<Shape> out) {
-  std::copy_n(shapes.begin(), std::min<size_t>(shapes.size(), out.size()), out.begin());
+Status StoreShapes(Result<Shapes>&& shapes, std::span<Shape> out) {
+  return StoreShapes(shapes.status(), shapes.ok() ? std::span<Shape>(*shapes) : std::span<Shape>(),
+                     out);
 }
 
 template <class Op, class R, class... Params, size_t... I>
 Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded,
                  [[maybe_unused]] std::span<const Known> inputs, std::span<Shape> outputs,
                  std::index_sequence<I...>) {
-  std::array<size_t, sizeof...(Params) + 1> at{};
-  for (size_t i = 0; i < sizeof...(Params); ++i)
-    at[i + 1] = at[i] + static_cast<size_t>(decoded.input_counts[i]);
-  auto result = (decoded.op.*infer)(InferParam<Params>::Make(
-      inputs.subspan(at[I], static_cast<size_t>(decoded.input_counts[I])))...);
-  if (!result.ok()) return result.status();
-  StoreShapes(*std::move(result), outputs);
-  return OkStatus();
-}
-template <class Op, class R, class... Params>
-Status CallInfer(R (Op::*infer)(Params...) const, const Decoded<Op>& decoded,
-                 std::span<const Known> inputs, std::span<Shape> outputs) {
   static_assert(sizeof...(Params) == Decoded<Op>::Sig::kInputs,
                 "InferShape takes one parameter for each input");
-  return CallInfer(infer, decoded, inputs, outputs, std::make_index_sequence<sizeof...(Params)>());
+  return StoreShapes(
+      (decoded.op.*infer)(InferParam<Params>::Make(inputs.data() + decoded.inputs[I],
+                                                   decoded.inputs[I + 1] - decoded.inputs[I])...),
+      outputs);
 }
 
 template <class Op, class R, class... Params>
-std::vector<bool> ReadsValues(R (Op::*)(Params...) const) {
+constexpr auto InferIndices(R (Op::*)(Params...) const) {
+  return std::index_sequence_for<Params...>();
+}
+// Of each input, whether the shape rule reads its value.
+template <class Op, class R, class... Params>
+constexpr std::array<bool, sizeof...(Params)> ReadsValues(R (Op::*)(Params...) const) {
   return {(std::is_same_v<Params, const Known&> || std::is_same_v<Params, const Integers&>)...};
 }
+template <class Op>
+constexpr auto ReadsValuesOf() {
+  if constexpr (requires { &Op::InferShape; }) {
+    return ReadsValues(&Op::InferShape);
+  } else {
+    return std::array<bool, 0>();
+  }
+}
+template <class Op>
+inline constexpr auto kReadsValues = ReadsValuesOf<Op>();
 
 // An op is element-wise when it has a member named Eval, of whatever kind: beside another Eval its
 // name is ambiguous.
@@ -371,7 +393,7 @@ template <class Op>
 Status Infer(const void* op, std::span<const Known> inputs, std::span<Shape> outputs) {
   const auto& decoded = *static_cast<const Decoded<Op>*>(op);
   if constexpr (requires { &Op::InferShape; }) {
-    return CallInfer(&Op::InferShape, decoded, inputs, outputs);
+    return CallInfer(&Op::InferShape, decoded, inputs, outputs, InferIndices(&Op::InferShape));
   } else if constexpr (kHasSameShapes<Op>) {
     return InferSame(inputs, outputs);
   } else {
@@ -402,6 +424,61 @@ Status Gradient(const void* op, Gradients& g) {
   return g.scope().status();
 }
 
+// Everything that the rooms from graph/ to session/ know of an op, as constant data: what is made
+// of it at start is compiled once, in op.cc.
+struct OpSpec {
+  std::string_view name;
+  std::span<const ArgSpec> args;
+  std::span<const FieldSpec> fields;
+  std::span<const bool> reads_value;
+  DecodedBase* (*decoded)() = nullptr;
+  Status (*check)(const void* op) = nullptr;
+  Status (*infer)(const void* op, std::span<const Known>, std::span<Shape>) = nullptr;
+  Status (*gradient)(const void* op, Gradients&) = nullptr;
+  double cost = 1;
+  bool is_stateful = false, is_commutative = false, is_aggregate = false;
+  bool allows_uninitialized = false, no_gradient = false;
+  bool elementwise = false, in_place = false, aliases_input = false, keeps_inputs = false;
+  bool cheap = false, no_op = false, async = false;
+};
+
+template <class Op>
+constexpr OpSpec MakeSpec() {
+  OpSpec spec;
+  spec.name = Op::kName;
+  spec.args = SignatureOf<typename Op::Sig>::kArgs;
+  spec.fields = kFieldsOf<Op>;
+  spec.reads_value = kReadsValues<Op>;
+  spec.decoded = &NewDecoded<Op>;
+  if constexpr (requires(const Op& op) { op.CheckAttrs(); }) spec.check = &CheckAttrs<Op>;
+  if constexpr (requires { Op::kStateful; }) spec.is_stateful = Op::kStateful;
+  if constexpr (requires { Op::kCommutative; }) spec.is_commutative = Op::kCommutative;
+  if constexpr (requires { Op::kAggregate; }) spec.is_aggregate = Op::kAggregate;
+  if constexpr (requires { Op::kAllowsUninitialized; })
+    spec.allows_uninitialized = Op::kAllowsUninitialized;
+  spec.elementwise = kIsElementwise<Op>;
+  spec.in_place = kIsElementwise<Op>;
+  if constexpr (requires { Op::kInPlace; }) spec.in_place = Op::kInPlace;
+  if constexpr (requires { Op::kAliases; }) spec.aliases_input = Op::kAliases;
+  if constexpr (requires { Op::kKeepsInputs; }) spec.keeps_inputs = Op::kKeepsInputs;
+  if constexpr (requires { Op::kCheap; }) spec.cheap = Op::kCheap;
+  if constexpr (requires { Op::kNoOp; }) spec.no_op = Op::kNoOp;
+  if constexpr (requires { Op::kAsync; }) spec.async = Op::kAsync;
+  if constexpr (requires { Op::kCost; }) spec.cost = Op::kCost;
+  if constexpr (kIsElementwise<Op> || requires { &Op::InferShape; }) spec.infer = &Infer<Op>;
+  if constexpr (requires { Op::kNoGradient; }) {
+    spec.no_gradient = true;
+  } else if constexpr (requires { &Op::Gradient; }) {
+    spec.gradient = &op_internal::Gradient<Op>;
+  }
+  return spec;
+}
+template <class Op>
+inline constexpr OpSpec kSpecOf = MakeSpec<Op>();
+
+// `spec` must live as long as what is made of it.
+OpInfo MakeOpInfo(const OpSpec& spec);
+
 }  // namespace op_internal
 
 // Everything that the rooms from graph/ to session/ know of an op, read off its struct. A struct
@@ -420,36 +497,7 @@ Status Gradient(const void* op, Gradients& g) {
 //   kAllowsUninitialized, kAliases, kKeepsInputs, kInPlace, kCheap, kAsync, kNoOp, kCost
 template <class Op>
 OpInfo MakeOpInfo() {
-  using namespace op_internal;
-  OpInfo info;
-  info.def.name = Op::kName;
-  DescribeArgs(SignatureOf<typename Op::Sig>::kArgs, info.def);
-  DescribeAttrs<Op>(info.def);
-  if constexpr (requires { Op::kStateful; }) info.def.is_stateful = Op::kStateful;
-  if constexpr (requires { Op::kCommutative; }) info.def.is_commutative = Op::kCommutative;
-  if constexpr (requires { Op::kAggregate; }) info.def.is_aggregate = Op::kAggregate;
-  if constexpr (requires { Op::kAllowsUninitialized; })
-    info.def.allows_uninitialized_input = Op::kAllowsUninitialized;
-  OpTraits& traits = info.traits;
-  traits.elementwise = kIsElementwise<Op>;
-  traits.in_place = kIsElementwise<Op>;
-  if constexpr (requires { &Op::InferShape; }) traits.reads_value = ReadsValues(&Op::InferShape);
-  if constexpr (requires { Op::kInPlace; }) traits.in_place = Op::kInPlace;
-  if constexpr (requires { Op::kAliases; }) traits.aliases_input = Op::kAliases;
-  if constexpr (requires { Op::kKeepsInputs; }) traits.keeps_inputs = Op::kKeepsInputs;
-  if constexpr (requires { Op::kCheap; }) traits.cheap = Op::kCheap;
-  if constexpr (requires { Op::kNoOp; }) traits.no_op = Op::kNoOp;
-  if constexpr (requires { Op::kAsync; }) traits.async = Op::kAsync;
-  if constexpr (requires { Op::kCost; }) traits.cost = Op::kCost;
-  traits.pure = IsPure(info.def);
-  info.decode = &Decode<Op>;
-  if constexpr (kIsElementwise<Op> || requires { &Op::InferShape; }) info.infer = &Infer<Op>;
-  if constexpr (requires { Op::kNoGradient; }) {
-    info.no_gradient = true;
-  } else if constexpr (requires { &Op::Gradient; }) {
-    info.gradient = &op_internal::Gradient<Op>;
-  }
-  return info;
+  return op_internal::MakeOpInfo(op_internal::kSpecOf<Op>);
 }
 
 }  // namespace penstock

@@ -93,18 +93,6 @@ requires(!std::is_const_v<T>) struct KernelParam<Matrix<T>> {
   }
 };
 
-// Where each argument of the OpDef begins among the flat inputs and outputs.
-template <class Op>
-struct ArgumentPlaces {
-  using Sig = SignatureOf<typename Op::Sig>;
-  std::array<int, Sig::kInputs + 1> inputs{};
-  std::array<int, Sig::kOutputs + 1> outputs{};
-  explicit ArgumentPlaces(const Decoded<Op>& decoded) {
-    for (int i = 0; i < Sig::kInputs; ++i) inputs[i + 1] = inputs[i] + decoded.input_counts[i];
-    for (int i = 0; i < Sig::kOutputs; ++i) outputs[i + 1] = outputs[i] + decoded.output_counts[i];
-  }
-};
-
 // Checks the inputs by the op's shape rule and fills `shapes`; nothing to do when the compiler has
 // settled them.
 Status InferFromInputs(CpuContext& context, const void* op,
@@ -114,89 +102,81 @@ Status InferFromInputs(CpuContext& context, const void* op,
 Status AllocateOutputs(CpuContext& context, std::span<const DType> dtypes, const Shape* shapes,
                        bool in_place);
 
-template <class Op, class Self, class R, class... Params>
-struct Compute {
+// What a kernel does before ComputeCpu is called.
+struct KernelRules {
+  Status (*infer)(const void*, std::span<const Known>, std::span<Shape>) = nullptr;
+  bool allocates = false;
+  bool in_place = false;
+};
+
+template <class Op, class R, class... Params>
+constexpr bool TakesOutputs(R (Op::*)(CpuContext&, Params...) const) {
   using Sig = SignatureOf<typename Op::Sig>;
-  static constexpr bool kAllocates =
+  constexpr bool kAllocates =
       sizeof...(Params) == Sig::kInputs + Sig::kOutputs && Sig::kOutputs > 0;
   static_assert(kAllocates || sizeof...(Params) == Sig::kInputs,
                 "ComputeCpu takes a context, each input, and either each output or none");
-
-  template <size_t... I>
-  static Status Call(Self compute, const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at,
-                     CpuContext& context, std::index_sequence<I...>) {
-    return (decoded.op.*compute)(context, Get<I, Params>(decoded, at, context)...);
-  }
-
- private:
-  template <size_t I, class P>
-  static decltype(auto) Get(const Decoded<Op>& decoded, const ArgumentPlaces<Op>& at,
-                            CpuContext& context) {
-    if constexpr (I < Sig::kInputs) {
-      return KernelParam<P>::Input(context, at.inputs[I], decoded.input_counts[I]);
-    } else {
-      return KernelParam<P>::Output(context, at.outputs[I - Sig::kInputs],
-                                    decoded.output_counts[I - Sig::kInputs]);
-    }
-  }
-};
+  return kAllocates;
+}
 
 template <class Op>
-class OpKernelBase : public Kernel {
+constexpr KernelRules RulesOf(bool allocates) {
+  KernelRules rules;
+  rules.allocates = allocates;
+  if constexpr (requires { &Op::InferShape; }) rules.infer = &Infer<Op>;
+  if constexpr (requires { Op::kInPlace; }) rules.in_place = Op::kInPlace;
+  return rules;
+}
+
+// What the kernels of all ops share.
+class OpKernel : public Kernel {
  public:
-  explicit OpKernelBase(const KernelRequest& request)
-      : op_(request.op),
-        decoded_(*static_cast<const Decoded<Op>*>(op_.get())),
-        places_(decoded_),
-        output_types_(request.outputs.begin(), request.outputs.end()) {}
+  explicit OpKernel(const KernelRequest& request);
+  ~OpKernel() override;
 
  protected:
-  template <class R, class... Params>
-  Status Run(R (Op::*compute)(CpuContext&, Params...) const, CpuContext& context) const {
-    using Call = op_internal::Compute<Op, R (Op::*)(CpuContext&, Params...) const, R, Params...>;
-    if (const Shape* settled = context.settled_shapes()) {
-      if constexpr (Call::kAllocates)
-        TRY(AllocateOutputs(context, output_types_, settled, InPlace()));
-    } else {
-      std::vector<Shape> shapes(output_types_.size());
-      if constexpr (requires { &Op::InferShape; })
-        TRY(InferFromInputs(context, op_.get(), &Infer<Op>, shapes));
-      if constexpr (Call::kAllocates)
-        TRY(AllocateOutputs(context, output_types_, shapes.data(), InPlace()));
-    }
-    return Call::Call(compute, decoded_, places_, context, std::index_sequence_for<Params...>());
-  }
+  // Checks the shapes and allocates the outputs.
+  Status Prepare(CpuContext& context, const KernelRules& rules) const;
+  const DecodedBase& decoded() const { return *static_cast<const DecodedBase*>(op_.get()); }
 
  private:
-  static constexpr bool InPlace() {
-    if constexpr (requires { Op::kInPlace; }) {
-      return Op::kInPlace;
-    } else {
-      return false;
-    }
-  }
-
   const std::shared_ptr<const void> op_;
-  const Decoded<Op>& decoded_;
-  const ArgumentPlaces<Op> places_;
   const std::vector<DType> output_types_;
 };
 
-// ComputeCpu without a type parameter.
-template <class Op>
-class PlainKernel final : public OpKernelBase<Op> {
+// Calls one ComputeCpu, plain or of a type.
+template <class Op, auto compute>
+class ComputeKernel final : public OpKernel {
  public:
-  using OpKernelBase<Op>::OpKernelBase;
-  Status Compute(KernelContext& context) override { return this->Run(&Op::ComputeCpu, context); }
-};
-
-// ComputeCpu<T>.
-template <class Op, class T>
-class TypedKernel final : public OpKernelBase<Op> {
- public:
-  using OpKernelBase<Op>::OpKernelBase;
+  using OpKernel::OpKernel;
   Status Compute(KernelContext& context) override {
-    return this->Run(&Op::template ComputeCpu<T>, context);
+    static constexpr KernelRules kRules = RulesOf<Op>(TakesOutputs(compute));
+    if (Status status = Prepare(context, kRules); !status.ok()) [[unlikely]]
+      return status;
+    return Call(compute, context);
+  }
+
+ private:
+  template <class R, class... Params>
+  Status Call(R (Op::*member)(CpuContext&, Params...) const, CpuContext& context) const {
+    return Call(member, context, std::index_sequence_for<Params...>());
+  }
+  template <class R, class... Params, size_t... I>
+  Status Call(R (Op::*member)(CpuContext&, Params...) const, CpuContext& context,
+              std::index_sequence<I...>) const {
+    const auto& op = static_cast<const Decoded<Op>&>(decoded());
+    return (op.op.*member)(context, Get<I, Params>(op, context)...);
+  }
+  template <size_t I, class P>
+  static decltype(auto) Get(const Decoded<Op>& op, CpuContext& context) {
+    constexpr size_t kInputs = SignatureOf<typename Op::Sig>::kInputs;
+    if constexpr (I < kInputs) {
+      return KernelParam<P>::Input(context, op.inputs[I], op.inputs[I + 1] - op.inputs[I]);
+    } else {
+      constexpr size_t kAt = I - kInputs;
+      return KernelParam<P>::Output(context, op.outputs[kAt],
+                                    op.outputs[kAt + 1] - op.outputs[kAt]);
+    }
   }
 };
 
@@ -247,17 +227,6 @@ struct Dispatch {
   static constexpr int kIndex = DispatchIndex(typename Op::Sig(), DispatchName<Op>());
   using Arg = decltype(ArgAt<kIndex>(typename Op::Sig()));
   using Declared = typename TypesOf<typename Arg::Type>::List;
-
-  static DType TypeOf(const KernelRequest& request) {
-    const auto& decoded = *static_cast<const Decoded<Op>*>(request.op.get());
-    const ArgumentPlaces<Op> at(decoded);
-    constexpr int kInputs = SignatureOf<typename Op::Sig>::kInputs;
-    if constexpr (kIndex < kInputs) {
-      return decoded.input_counts[kIndex] > 0 ? request.inputs[at.inputs[kIndex]] : DType::kInvalid;
-    } else {
-      return request.outputs[at.outputs[kIndex - kInputs]];
-    }
-  }
 };
 
 template <class Op>
@@ -269,36 +238,42 @@ constexpr auto KernelTypes() {
   }
 }
 
+using KernelMaker = Result<std::unique_ptr<Kernel>> (*)(const KernelRequest&);
+
+template <class K>
+Kernel* NewKernel(const KernelRequest& request) {
+  return new K(request);
+}
+
+// The kernel of one type.
+struct TypedMaker {
+  DType dtype;
+  Kernel* (*make)(const KernelRequest&);
+};
+// Picks the one for the type of argument `index`: an input or, from num_inputs on, an output.
+Result<std::unique_ptr<Kernel>> MakeTyped(std::string_view op, std::span<const TypedMaker> makers,
+                                          size_t index, const KernelRequest& request);
+
 template <class Op, class... Ts>
-Result<std::unique_ptr<Kernel>> MakeTyped(const KernelRequest& request, Types<Ts...>) {
-  const DType dtype = Dispatch<Op>::TypeOf(request);
-  std::unique_ptr<Kernel> kernel;
-  ((kernel == nullptr && dtype == kDTypeOf<Ts>
-        ? void(kernel = std::make_unique<TypedKernel<Op, Ts>>(request))
-        : void()),
-   ...);
-  if (kernel == nullptr) return Unimplemented("op {} has no CPU kernel for {}", Op::kName, dtype);
-  return kernel;
+constexpr std::array<TypedMaker, sizeof...(Ts)> MakersOf(Types<Ts...>) {
+  return {TypedMaker{kDTypeOf<Ts>, &NewKernel<ComputeKernel<Op, &Op::template ComputeCpu<Ts>>>}...};
 }
 
 // What the registry keeps of an op: plain functions, which need no code of their own to be held.
 template <class Op>
 Result<std::unique_ptr<Kernel>> MakePlain(const KernelRequest& request) {
-  return std::unique_ptr<Kernel>(std::make_unique<PlainKernel<Op>>(request));
+  return std::unique_ptr<Kernel>(NewKernel<ComputeKernel<Op, &Op::ComputeCpu>>(request));
 }
 template <class Op>
 Result<std::unique_ptr<Kernel>> MakeForType(const KernelRequest& request) {
-  return MakeTyped<Op>(request, KernelTypes<Op>());
+  static constexpr auto kMakers = MakersOf<Op>(KernelTypes<Op>());
+  return MakeTyped(Op::kName, kMakers, static_cast<size_t>(Dispatch<Op>::kIndex), request);
 }
 template <class Op, class... Ts>
 constexpr bool HasTyped(Types<Ts...>) {
   return (false || ... || requires { &Op::template ComputeCpu<Ts>; });
 }
 
-template <class Op, class R, class... Params>
-constexpr bool TakesOutputs(R (Op::*)(CpuContext&, Params...) const) {
-  return Compute<Op, R (Op::*)(CpuContext&, Params...) const, R, Params...>::kAllocates;
-}
 template <class Op, class T, class... Ts>
 constexpr bool TypedTakesOutputs(Types<T, Ts...>) {
   return TakesOutputs(&Op::template ComputeCpu<T>);
@@ -330,17 +305,16 @@ class Registrar {
   // graphs but runs nowhere (Placeholder).
   template <class Op>
   void Add() {
-    OpInfo info = MakeOpInfo<Op>();
-    info.traits.placeable = op_internal::Placeable<Op>();
-    Declare(std::move(info));
+    op_internal::KernelMaker maker = nullptr;
     if constexpr (requires { &Op::MakeCpuKernel; }) {
-      AddKernel(Op::kName, &Op::MakeCpuKernel);
+      maker = &Op::MakeCpuKernel;
     } else if constexpr (requires { &Op::ComputeCpu; }) {
-      AddKernel(Op::kName, &op_internal::MakePlain<Op>);
+      maker = &op_internal::MakePlain<Op>;
     } else if constexpr (op_internal::Dispatch<Op>::kIndex >= 0) {
       if constexpr (op_internal::HasTyped<Op>(op_internal::KernelTypes<Op>()))
-        AddKernel(Op::kName, &op_internal::MakeForType<Op>);
+        maker = &op_internal::MakeForType<Op>;
     }
+    Add(op_internal::kSpecOf<Op>, op_internal::Placeable<Op>(), maker);
   }
   template <class... Ops>
   void AddAll() {
@@ -349,17 +323,13 @@ class Registrar {
   // Declares `Op` and gives it this kernel. An element-wise one writes where it is told.
   template <class Op>
   void Add(KernelFactory factory) {
-    OpInfo info = MakeOpInfo<Op>();
-    info.traits.placeable = info.traits.elementwise;
-    Declare(std::move(info));
-    AddKernel(Op::kName, std::move(factory));
+    Add(op_internal::kSpecOf<Op>, op_internal::kIsElementwise<Op>, std::move(factory));
   }
   // The first thing that went wrong.
   const Status& status() const { return status_; }
 
  private:
-  void Declare(OpInfo info);
-  void AddKernel(std::string_view op, KernelFactory factory);
+  void Add(const op_internal::OpSpec& spec, bool placeable, KernelFactory factory);
 
   OpRegistry* ops_;
   KernelRegistry* kernels_;
