@@ -40,6 +40,9 @@ Status FuseLayerNorms(Graph& graph);
 Status HandOverPoolPlaces(Graph& graph);
 // Replaces maximal regions of element-wise nodes by one _Fused node each.
 Status FuseElementwise(Graph& graph);
+// Makes one node of a product of few rows, the Split of its columns and the _Fused node that alone
+// reads the parts: the cell of a recurrent network.
+Status FuseGates(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads);
 // Gives values of known size a place in the step's arena, reusing places and writing in place where

@@ -6,8 +6,8 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline",   "free",       "fold", "simplify", "merge",
-          "epilogue", "layer_norm", "pool", "fuse",     "memory"};
+  return {"inline",     "free", "fold", "simplify", "merge", "epilogue",
+          "layer_norm", "pool", "fuse", "gates",    "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -30,6 +30,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   TRY(run("layer_norm", FuseLayerNorms));
   TRY(run("pool", HandOverPoolPlaces));
   TRY(run("fuse", FuseElementwise));
+  TRY(run("gates", FuseGates));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));
     return OkStatus();

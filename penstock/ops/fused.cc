@@ -160,9 +160,16 @@ Status Fused::ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs,
   }
   std::vector<void*> buffers;
   for (Tensor& output : outputs) buffers.push_back(output.mutable_raw());
-  kernels::RunFused(code->program, operands, shape.dims(), buffers, code->cost, context.parallel());
+  Run(operands, shape.dims(), buffers, context.parallel());
   return OkStatus();
 }
+
+void Fused::Run(std::span<const kernels::Operand> inputs, std::span<const int64_t> dims,
+                std::span<void* const> outputs, const ParallelFor& each) const {
+  kernels::RunFused(code->program, inputs, dims, outputs, code->cost, each);
+}
+
+double Fused::cost() const { return code->cost; }
 
 void RegisterFused(Registrar& registrar) { registrar.AddAll<Fused>(); }
 

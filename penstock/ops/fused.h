@@ -9,6 +9,10 @@
 
 #include "penstock/ops/op_kernel.h"
 
+namespace penstock::kernels {
+struct Operand;
+}
+
 namespace penstock::ops {
 
 struct FusedCode;  // a program made ready to run
@@ -49,6 +53,13 @@ struct Fused {
   Result<Shape> InferShape(std::span<const Known> inputs) const;
   Status ComputeCpu(CpuContext& context, std::span<Tensor* const> inputs,
                     std::span<Tensor> outputs) const;
+
+  // For ops that run such a program on what they made: over `dims`, from the inputs as operands to
+  // buffers for the outputs. REQUIRES: CheckAttrs succeeded.
+  void Run(std::span<const kernels::Operand> inputs, std::span<const int64_t> dims,
+           std::span<void* const> outputs, const ParallelFor& each) const;
+  // Cycles an element, roughly.
+  double cost() const;
 };
 
 }  // namespace penstock::ops

@@ -139,6 +139,7 @@
   F(SparseReduce) \
   F(FusedConv) \
   F(FusedMatMul) \
+  F(GatedMatMul) \
   F(Roll) \
   F(Counting) \
   F(QuantizedProducts) \
