@@ -68,6 +68,7 @@ void Body::FailWith(const std::string& message) const {
 
 void Body::RequirePositive(std::string_view what, int64_t value) const {
   if (value <= 0) Fail("{} must be positive, got {}", what, value);
+  if (value > INT32_MAX) Fail("{} is too large: {}", what, value);
 }
 
 Body::State& Body::StateIn(Graph& graph) {
@@ -206,35 +207,36 @@ Expr Context::Call(const Layer& layer, const std::vector<Expr>& inputs) const {
   std::vector<OutputRef> refs;
   for (const Expr& input : inputs) refs.push_back(input.ref());
   const bool nested = nested_ || !body_.IsTransparent();
-  return Expr(&scope_, RunBody(*layer.body(), graph_, refs, mode_, site_, nested));
+  return Expr(&scope_, RunBody(*layer.body(), graph_, refs, mode_, site_, nested)[0]);
 }
 
-OutputRef RunBody(Body& body, Graph& graph, const std::vector<OutputRef>& inputs, Mode mode,
-                  CallSite site, bool nested) {
+std::vector<OutputRef> RunBody(Body& body, Graph& graph, const std::vector<OutputRef>& inputs,
+                               Mode mode, CallSite site, bool nested) {
   auto run = [&](Body::State* state) {
     Context context(body, state, graph, mode, site, nested);
     std::vector<Expr> exprs;
     for (const OutputRef& input : inputs) {
-      const DType dtype = graph.output(input).dtype;
-      if (dtype != DType::kFloat && !body.TakesIntegers())
-        context.Fail("expected an input of float, got {}", dtype);
+      const bool is_float = input.node == kNoNode || graph.output(input).dtype == DType::kFloat;
+      if (!is_float && !body.TakesIntegers())
+        context.Fail("expected an input of float, got {}", graph.output(input).dtype);
       exprs.push_back(Expr(&context.scope(), input));
     }
-    const Expr result = body.Apply(context, exprs);
+    std::vector<OutputRef> results{body.Apply(context, exprs).ref()};
     context.Check();
-    return result.ref();
+    for (const Expr& further : context.further_results()) results.push_back(further.ref());
+    return results;
   };
   if (body.IsTransparent()) return run(nullptr);
   Body::State& state = body.StateIn(graph);
   BuildScope scope(graph, Named(state.local_name + "/"));
   const NodeId first = graph.num_nodes();
-  const OutputRef result = run(&state);
+  const std::vector<OutputRef> results = run(&state);
   if (state.marker == kNoNode && graph.num_nodes() > first && graph.IsLive(first)) {
     state.marker = first;
     state.marker_name = graph.node(first).name;
   }
-  if (!nested) Mark(graph, result, inputs, state.name, body.kind());
-  return result;
+  if (!nested) Mark(graph, results[0], inputs, state.name, body.kind());
+  return results;
 }
 
 }  // namespace penstock::nn

@@ -24,7 +24,8 @@ class Body {
   Body(std::string_view kind, std::string_view base_name, std::string_view name, CallSite made);
   virtual ~Body() = default;
 
-  // Writes the layer's nodes. Problems of nodes stay in the context's scope; others throw.
+  // Writes the layer's nodes. Problems of nodes stay in the context's scope; others throw. An input
+  // that was left out is an invalid Expr.
   virtual Expr Apply(Context& context, const std::vector<Expr>& inputs) = 0;
   // Whether inputs may be indices instead of floats.
   virtual bool TakesIntegers() const { return false; }
@@ -32,6 +33,7 @@ class Body {
   virtual bool IsTransparent() const { return false; }
 
   const std::string& kind() const { return kind_; }
+  const std::string& base_name() const { return base_name_; }
   CallSite made() const { return made_; }
   // "Dense at model.cc:12", for messages.
   std::string Describe() const;
@@ -122,11 +124,14 @@ class Context {
   Expr Activate(const Activation& activation, const Expr& x) const;
   // Another layer within this one.
   Expr Call(const Layer& layer, const std::vector<Expr>& inputs) const;
+  // A result beside the first, such as the last state of a recurrent layer.
+  void AddResult(const Expr& x) { further_.push_back(x); }
   Output<float> AsOutput(const Expr& x) const { return {graph_, x.ref()}; }
   Expr From(const Output<float>& x) const { return Expr(&scope_, x.ref()); }
 
+  const std::vector<Expr>& further_results() const { return further_; }
+
  private:
-  friend class Layer;
   [[noreturn]] void FailWith(const Status& status) const;
 
   Body& body_;
@@ -136,11 +141,13 @@ class Context {
   Mode mode_;
   CallSite site_;
   bool nested_;
+  std::vector<Expr> further_;
 };
 
-// Calls a layer. `nested`: within another one that has a name.
-OutputRef RunBody(Body& body, Graph& graph, const std::vector<OutputRef>& inputs, Mode mode,
-                  CallSite site, bool nested);
+// Calls a layer. `nested`: within another one that has a name. The first of the results is what
+// Apply returned.
+std::vector<OutputRef> RunBody(Body& body, Graph& graph, const std::vector<OutputRef>& inputs,
+                               Mode mode, CallSite site, bool nested);
 
 // The attribute that marks the result of a layer: its name, for the summary table.
 inline constexpr char kLayerName[] = "_layer";

@@ -42,7 +42,7 @@ Output<float> Layer::operator()(const Output<float>& x, Mode mode, CallSite site
 
 Output<float> Layer::Call(Graph& graph, const std::vector<OutputRef>& inputs, Mode mode,
                           CallSite site) const {
-  return Output<float>(graph, RunBody(*body_, graph, inputs, mode, site, /*nested=*/false));
+  return Output<float>(graph, RunBody(*body_, graph, inputs, mode, site, /*nested=*/false)[0]);
 }
 
 }  // namespace penstock::nn

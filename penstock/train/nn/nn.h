@@ -2,8 +2,11 @@
 
 // All layers.
 
+#include "penstock/train/nn/activations.h"
+#include "penstock/train/nn/attention.h"
 #include "penstock/train/nn/compose.h"
 #include "penstock/train/nn/conv.h"
+#include "penstock/train/nn/conv_variants.h"
 #include "penstock/train/nn/dense.h"
 #include "penstock/train/nn/dropout.h"
 #include "penstock/train/nn/embedding.h"
@@ -11,5 +14,7 @@
 #include "penstock/train/nn/layer.h"
 #include "penstock/train/nn/norm.h"
 #include "penstock/train/nn/pool.h"
+#include "penstock/train/nn/recurrent.h"
 #include "penstock/train/nn/reshape.h"
+#include "penstock/train/nn/summary.h"
 #include "penstock/train/nn/window.h"
