@@ -27,6 +27,13 @@ bool ReadsOnlyShapes(const Node& node) {
   return false;
 }
 
+// Random values from a seed are first values of variables and masks: read once, as large as a model.
+// Folded, they would stay with the plan.
+bool Draws(const Node& node) {
+  return node.op_name().starts_with("StatelessRandom") ||
+         node.op_name().starts_with("StatelessTruncated");
+}
+
 bool CallsFunctions(const Node& node) {
   const std::vector<AttrDef>& attrs = node.op->def.attrs;
   return std::any_of(attrs.begin(), attrs.end(),
@@ -60,7 +67,7 @@ class Folder {
     if (is_stale) InferAgain(id);
     const Node& node = graph_.node(id);
     if (!node.op->traits.pure || node.inputs.empty() || node.outputs.empty()) return OkStatus();
-    if (IsControlFlow(node) || CallsFunctions(node)) return OkStatus();
+    if (IsControlFlow(node) || CallsFunctions(node) || Draws(node)) return OkStatus();
     for (const NodeId control : node.control_inputs) {
       if (!IsFreeConstant(graph_.node(control))) return OkStatus();
     }

@@ -409,8 +409,14 @@ std::string Graph::UniqueName(std::string_view base) const {
 }
 
 std::string Graph::UniqueScope(std::string_view base) {
-  const int taken = scopes_[std::string(base)]++;
-  return taken == 0 ? std::string(base) : std::string(base) + "_" + std::to_string(taken);
+  const std::string wanted(base);
+  for (;;) {
+    const int taken = scopes_[wanted]++;
+    if (taken == 0) return wanted;
+    // "dense_1" may have been asked for by that name before.
+    std::string name = wanted + "_" + std::to_string(taken);
+    if (scopes_.emplace(name, 1).second) return name;
+  }
 }
 
 size_t Graph::MemoryBytes() const {

@@ -86,7 +86,9 @@ Scope::Scope(Graph& graph) : graph_(&graph), status_(std::make_shared<Status>())
 
 Scope Scope::Sub(std::string_view name) const {
   Scope scope = *this;
-  scope.prefix_ = graph_->UniqueScope(prefix_ + std::string(name)) + "/";
+  const std::string path = prefix_ + std::string(name);
+  // "name/" opens a scope again, as it does in TensorFlow.
+  scope.prefix_ = path.ends_with('/') ? path : graph_->UniqueScope(path) + "/";
   return scope;
 }
 
