@@ -1,7 +1,7 @@
 #include "penstock/train/nn/attention.h"
 
 #include "penstock/train/nn/nn.h"
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 // Expected values were recorded from PyTorch 2 (scaled_dot_product_attention) on the same waves.
 

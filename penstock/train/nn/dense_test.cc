@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "penstock/train/nn/nn.h"
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 namespace penstock::nn {
 namespace {

@@ -107,9 +107,43 @@ class EmbeddingBody final : public Body {
   EmbeddingOptions options_;
 };
 
+class PositionBody final : public Body {
+ public:
+  PositionBody(int64_t max_length, PositionEmbeddingOptions options, CallSite site)
+      : Body("PositionEmbedding", "position_embedding", options.name, site),
+        max_length_(max_length),
+        options_(std::move(options)) {
+    RequirePositive("the largest length", max_length);
+  }
+
+  Expr Apply(Context& context, const std::vector<Expr>& inputs) override {
+    const Expr& x = inputs[0];
+    context.RequireRank(x, 3, "[batch, time, features]");
+    const int64_t features = context.Channels(x), time = x.shape()[1];
+    if (time > max_length_)
+      context.Fail("sequences of {} steps are longer than {}", time, max_length_);
+    const Expr table = context.Weight("embeddings", {max_length_, features}, options_.table);
+    const Expr length =
+        context.scope().Add("Slice", {Op("Shape", x), context.Vector({1}), context.Vector({1})});
+    const Expr size = context.scope().Add(
+        "ConcatV2", {length, context.Vector({features}), context.Scalar(int32_t{0})});
+    // A step with more rows than the table has fails here.
+    const Expr rows = context.scope().Add("Slice", {table, context.Vector({0, 0}), size});
+    return x + context.WithShape(rows, Shape{time, features});
+  }
+
+ private:
+  int64_t max_length_;
+  PositionEmbeddingOptions options_;
+};
+
 }  // namespace
 
 Embedding::Embedding(int64_t rows, int64_t units, EmbeddingOptions options, CallSite site)
     : Layer(std::make_shared<EmbeddingBody>(rows, units, std::move(options), site)) {}
+
+PositionEmbedding::PositionEmbedding(int64_t max_length, PositionEmbeddingOptions options,
+                                     CallSite site)
+    : Layer(std::make_shared<PositionBody>(max_length, std::move(options), site)) {}
 
 }  // namespace penstock::nn

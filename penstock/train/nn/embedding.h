@@ -34,4 +34,16 @@ class Embedding : public Layer {
   }
 };
 
+struct PositionEmbeddingOptions {
+  Initializer table = Normal(0, 0.02f);
+  std::string name = {};  // in place of "position_embedding"
+};
+
+// x + a learned row for each place: x is [batch, time, features] with time at most `max_length`.
+class PositionEmbedding : public Layer {
+ public:
+  explicit PositionEmbedding(int64_t max_length, PositionEmbeddingOptions options = {},
+                             CallSite site = CallSite::Here());
+};
+
 }  // namespace penstock::nn

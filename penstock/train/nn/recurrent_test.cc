@@ -1,7 +1,7 @@
 #include "penstock/train/nn/recurrent.h"
 
 #include "penstock/train/nn/nn.h"
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 // Expected values were recorded from PyTorch 2 on the same waves: 2 entries, 4 steps, 3 features, 2
 // units.

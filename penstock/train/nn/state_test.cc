@@ -2,7 +2,7 @@
 
 #include "penstock/graph/gradients.h"
 #include "penstock/train/nn/nn.h"
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 // Layers whose training differs from their use: BatchNorm, Dropout; and Embedding, Flatten,
 // Reshape.

@@ -1,7 +1,7 @@
 #include "penstock/train/nn/summary.h"
 
 #include "penstock/train/nn/nn.h"
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 namespace penstock::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "penstock/train/nn/testing/values.h"
+#include "penstock/train/testing/layer_values.h"
 
 #include <cmath>
 
@@ -43,7 +43,7 @@ double Slope(Session& session, const Variable<float>& variable, const Output<flo
              const Output<float>& fed, const Operation& assign, const Output<float>& loss,
              int64_t at) {
   const Array<float> here = session.Run(value);
-  constexpr float kStep = 1e-2f;
+  constexpr float kStep = 1e-3f;
   auto at_offset = [&](float offset) {
     std::vector<float> moved = here.ToVector();
     moved[static_cast<size_t>(at)] += offset;
