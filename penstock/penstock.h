@@ -1,6 +1,6 @@
 #pragma once
 
-// All that a program needs: graphs, typed ops, variables, sessions.
+// All that a program needs: graphs, typed ops, variables, sessions, optimizers.
 
 #include "penstock/client/array.h"
 #include "penstock/client/array_ops.h"
@@ -15,3 +15,7 @@
 #include "penstock/client/output.h"
 #include "penstock/client/session.h"
 #include "penstock/client/variable.h"
+#include "penstock/train/optim/moving_averages.h"
+#include "penstock/train/optim/optimizers.h"
+#include "penstock/train/optim/schedules.h"
+#include "penstock/train/parameters.h"

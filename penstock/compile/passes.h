@@ -29,6 +29,8 @@ Status FoldConstants(Graph& graph, const Evaluator& evaluator);
 Status Simplify(Graph& graph);
 // Merges nodes that compute the same.
 Status MergeCommonSubexpressions(Graph& graph);
+// Makes one node of updates of small variables that differ in nothing but variables and gradients.
+Status GatherUpdates(Graph& graph);
 // Makes one node of a product or convolution and the bias, sum and activation that follow it, where
 // nobody else reads what passes between them.
 Status FuseEpilogues(Graph& graph);
@@ -43,6 +45,9 @@ Status FuseElementwise(Graph& graph);
 // Makes one node of a product of few rows, the Split of its columns and the _Fused node that alone
 // reads the parts: the cell of a recurrent network.
 Status FuseGates(Graph& graph);
+// Lets a step read a variable, and use what it read, before it updates it, where no edge says
+// otherwise.
+Status OrderUpdates(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads);
 // Gives values of known size a place in the step's arena, reusing places and writing in place where

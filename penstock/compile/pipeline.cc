@@ -6,8 +6,8 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline",     "free", "fold", "simplify", "merge", "epilogue",
-          "layer_norm", "pool", "fuse", "gates",    "memory"};
+  return {"inline",     "free", "fold", "simplify", "merge", "updates", "epilogue",
+          "layer_norm", "pool", "fuse", "gates",    "order", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -26,11 +26,13 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY(run("fold", [&](Graph& g) { return FoldConstants(g, options.evaluator); }));
   TRY(run("simplify", Simplify));
   TRY(run("merge", MergeCommonSubexpressions));
+  TRY(run("updates", GatherUpdates));
   TRY(run("epilogue", FuseEpilogues));
   TRY(run("layer_norm", FuseLayerNorms));
   TRY(run("pool", HandOverPoolPlaces));
   TRY(run("fuse", FuseElementwise));
   TRY(run("gates", FuseGates));
+  TRY(run("order", OrderUpdates));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));
     return OkStatus();

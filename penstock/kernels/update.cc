@@ -6,9 +6,11 @@
 //
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "hwy/highway.h"
 #include "penstock/kernels/update.h"
+#include "penstock/kernels/update_lamb.h"
 #include "penstock/kernels/update_rules.h"
 
 #ifndef PENSTOCK_KERNELS_UPDATE_ONCE_
@@ -75,12 +77,15 @@ UpdateFn FunctionOf(UpdateRule rule, const UpdateParameters& parameters) {
       return &Run<rules::Adam, V>;
     case UpdateRule::kAdamWithAmsgrad:
       return &Run<rules::AdamWithAmsgrad, V>;
+    case UpdateRule::kAdamW:
+      return &Run<rules::AdamW, V>;
     case UpdateRule::kAdaMax:
       return &Run<rules::AdaMax, V>;
     case UpdateRule::kAddSign:
       return &Run<rules::AddSign, V>;
     case UpdateRule::kPowerSign:
       return &Run<rules::PowerSign, V>;
+    case UpdateRule::kLamb:  // not element by element: update_lamb.cc
     case UpdateRule::kFtrl:
       break;
   }
@@ -164,9 +169,37 @@ class Runner {
 }  // namespace
 
 void UpdateAll(const Update& update, int64_t n, const ParallelFor& each) {
+  if (update.rule == UpdateRule::kLamb) return UpdateLamb(update, n, each);
   const Runner run(update);
   each(
       n, kCost, [&](int64_t begin, int64_t end) { run(begin, begin, end - begin); }, 1024);
+}
+
+void UpdateMany(std::span<const SizedUpdate> updates, const ParallelFor& each) {
+  // Threads take whole tiles, none of which lies in two variables.
+  constexpr int64_t kTile = 4096;
+  struct Tile {
+    const Runner* run;
+    int64_t begin, n;
+  };
+  std::vector<Runner> runners;
+  std::vector<Tile> tiles;
+  runners.reserve(updates.size());
+  int64_t total = 0;
+  for (const auto& [update, n] : updates) {
+    const Runner* run = &runners.emplace_back(update);
+    for (int64_t at = 0; at < n; at += kTile) tiles.push_back({run, at, std::min(kTile, n - at)});
+    total += n;
+  }
+  if (tiles.empty()) return;
+  const auto count = static_cast<int64_t>(tiles.size());
+  each(count, kCost * static_cast<double>(total) / static_cast<double>(count),
+       [&](int64_t begin, int64_t end) {
+         for (int64_t i = begin; i < end; ++i) {
+           const Tile& tile = tiles[static_cast<size_t>(i)];
+           (*tile.run)(tile.begin, tile.begin, tile.n);
+         }
+       });
 }
 
 void UpdateRows(const Update& update, const int64_t* rows, int64_t num_rows, int64_t row_elements,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "penstock/core/dtype.h"
 #include "penstock/core/parallel.h"
@@ -25,6 +26,8 @@ enum class UpdateRule {
   kCenteredRmsProp,
   kAdam,
   kAdamWithAmsgrad,
+  kAdamW,
+  kLamb,
   kAdaMax,
   kAddSign,
   kPowerSign,
@@ -32,7 +35,7 @@ enum class UpdateRule {
 };
 
 inline constexpr int kMostSlots = 4;       // the variable included
-inline constexpr int kMostParameters = 6;  // numbers beside the gradient
+inline constexpr int kMostParameters = 7;  // numbers beside the gradient
 
 struct UpdateParameters {
   std::array<double, kMostParameters> values = {};
@@ -49,6 +52,14 @@ struct Update {
 
 // All n elements of each.
 void UpdateAll(const Update& update, int64_t n, const ParallelFor& each);
+
+// Several variables with slots of one kind: their elements are spread over the threads as if they
+// lay one behind the other. REQUIRES: one rule, which moves each element by itself, one dtype.
+struct SizedUpdate {
+  Update update;
+  int64_t n = 0;
+};
+void UpdateMany(std::span<const SizedUpdate> updates, const ParallelFor& each);
 
 // The rows that `rows` names, by a row of the gradient each, in this order: a row that is named
 // twice is moved twice. The result has the same bits for any number of threads. REQUIRES: rows are

@@ -201,6 +201,20 @@ struct Adam {
   }
 };
 
+// s: as Adam. Its numbers, and the decay of weights: apart from the gradient, so that the means do
+// not see it.
+template <class V>
+struct AdamW {
+  static constexpr int kSlots = 3;
+  const Adam<V> adam;
+  const V kept;
+  explicit AdamW(const Rule<V>& p) : adam(p), kept(1 - p.at(2) * p.at(6)) {}
+  PENSTOCK_SCALAR void operator()(V g, V* s) const {
+    s[0] *= kept;
+    adam(g, s);
+  }
+};
+
 // s: as Adam, and the largest v.
 template <class V>
 struct AdamWithAmsgrad {

@@ -1,7 +1,7 @@
 #include "penstock/train/parameters.h"
 
-#include "penstock/client/constant.h"
 #include "penstock/client/ops.h"
+#include "penstock/train/optim/slots.h"
 
 namespace penstock {
 namespace {
@@ -63,10 +63,10 @@ std::vector<Output<float>> PenaltiesOf(Graph& graph) {
 
 Variable<int64_t> GlobalStep(Graph& graph) {
   std::vector<NodeId>& made = graph.collections[kGlobalStep];
+  // By that name in every checkpoint, whatever scope asks for it first.
   if (made.empty()) {
-    const auto step =
-        Variable<int64_t>::NotTrainable(graph, Constant<int64_t>(graph, 0), kGlobalStep);
-    made.push_back(step.handle());
+    made.push_back(
+        optim_internal::MakeSlot(graph, {.name = kGlobalStep, .dtype = DType::kInt64}, {}).handle);
   }
   return Variable<int64_t>::Of(graph, made[0]);
 }

@@ -1,26 +1,25 @@
 #include "penstock/ops/optim/updates.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "penstock/kernels/inline_array.h"
 #include "penstock/kernels/scatter.h"
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/index_rows.h"
-#include "penstock/ops/variable_access.h"
+#include "penstock/ops/optim/update_many.h"
 
 namespace penstock::ops {
 namespace {
 
 using kernels::kMostSlots;
 
-// Calls `update` with the values of all variables, which stay locked meanwhile. REQUIRES: in the
-// order of their addresses, so that nodes which share variables never wait for each other in a
-// ring.
-Status LockAll(std::span<StateVariable* const> variables, std::span<Tensor*> values,
-               FunctionRef<Status()> update) {
+Status LockInOrder(std::span<StateVariable* const> variables, std::span<Tensor*> values,
+                   FunctionRef<Status()> update) {
   if (variables.empty()) return update();
   return variables[0]->Update([&](Tensor& value) {
     values[0] = &value;
-    return LockAll(variables.subspan(1), values.subspan(1), update);
+    return LockInOrder(variables.subspan(1), values.subspan(1), update);
   });
 }
 
@@ -34,9 +33,9 @@ double NumberIn(const Tensor& tensor) {
 }
 
 // What this rule's formula needs of its numbers.
-Status CheckNumbers(const kernels::Update& update) {
-  if (update.rule != kernels::UpdateRule::kFtrl) return OkStatus();
-  const auto& values = update.parameters.values;
+Status CheckNumbers(kernels::UpdateRule rule, const kernels::UpdateParameters& parameters) {
+  if (rule != kernels::UpdateRule::kFtrl) return OkStatus();
+  const auto& values = parameters.values;
   if (!(values[0] > 0)) return InvalidArgument("lr must be positive, got {}", values[0]);
   if (!(values[1] >= 0)) return InvalidArgument("l1 must not be negative, got {}", values[1]);
   if (!(values[2] >= 0)) return InvalidArgument("l2 must not be negative, got {}", values[2]);
@@ -59,21 +58,8 @@ class UpdateKernel final : public Kernel {
       TRY_ASSIGN(variables[i], layout_.is_reference ? ReferencedVariable(context, handle, dtype_)
                                                     : FindVariable(context, handle, dtype_));
     }
-    std::array<size_t, kMostSlots> order = {0, 1, 2, 3};
-    std::sort(order.begin(), order.begin() + count,
-              [&](size_t a, size_t b) { return variables[a] < variables[b]; });
-    std::array<StateVariable*, kMostSlots> in_order = {};
-    for (size_t i = 0; i < count; ++i) {
-      in_order[i] = variables[order[i]].get();
-      if (i > 0 && in_order[i] == in_order[i - 1])
-        return InvalidArgument("a variable and its slots must be different, got {} for two of them",
-                               Printable(HandleIn(context.input(static_cast<int>(order[i]))).name));
-    }
-    std::array<Tensor*, kMostSlots> locked = {}, values = {};
-    TRY(LockAll({in_order.data(), count}, locked, [&] {
-      for (size_t i = 0; i < count; ++i) values[order[i]] = locked[i];
-      return Update(context, {values.data(), count});
-    }));
+    TRY(LockVariables(context, {variables.data(), count},
+                      [&](std::span<Tensor* const> values) { return Update(context, values); }));
     if (layout_.is_reference) context.SetOutput(0, context.input(0));
     return OkStatus();
   }
@@ -97,11 +83,9 @@ class UpdateKernel final : public Kernel {
     kernels::Update update;
     update.rule = layout_.rule;
     update.dtype = dtype_;
-    update.parameters.flag = flag_;
-    for (size_t i = 0; i < layout_.numbers.size(); ++i)
-      update.parameters.values[static_cast<size_t>(layout_.places[i])] =
-          NumberIn(context.input(layout_.numbers[i]));
-    TRY(CheckNumbers(update));
+    TRY_ASSIGN(update.parameters, ReadNumbers(layout_, flag_, [&](size_t i) -> const Tensor& {
+                 return context.input(layout_.numbers[i]);
+               }));
     Tensor rows;
     if (layout_.is_sparse) {
       TRY_ASSIGN(rows, RowsOf(context, shapes[0]));
@@ -138,6 +122,40 @@ class UpdateKernel final : public Kernel {
 
 }  // namespace
 
+// Locks in the order of addresses, so that nodes which share variables never wait for each other in
+// a ring.
+Status LockVariables(KernelContext& context,
+                     std::span<const std::shared_ptr<StateVariable>> variables,
+                     FunctionRef<Status(std::span<Tensor* const> values)> update) {
+  const size_t count = variables.size();
+  kernels::InlineArray<size_t, kMostSlots> order(count);
+  kernels::InlineArray<StateVariable*, kMostSlots> in_order(count);
+  kernels::InlineArray<Tensor*, kMostSlots> locked(count), values(count);
+  std::iota(order.data(), order.data() + count, size_t{0});
+  std::sort(order.data(), order.data() + count,
+            [&](size_t a, size_t b) { return variables[a] < variables[b]; });
+  for (size_t i = 0; i < count; ++i) {
+    in_order[i] = variables[order[i]].get();
+    if (i > 0 && in_order[i] == in_order[i - 1])
+      return InvalidArgument("a variable and its slots must be different, got {} for two of them",
+                             Printable(HandleIn(context.input(static_cast<int>(order[i]))).name));
+  }
+  return LockInOrder({in_order.data(), count}, {locked.data(), count}, [&] {
+    for (size_t i = 0; i < count; ++i) values[order[i]] = locked[i];
+    return update({values.data(), count});
+  });
+}
+
+Result<kernels::UpdateParameters> ReadNumbers(const UpdateLayout& layout, bool flag,
+                                              FunctionRef<const Tensor&(size_t i)> number) {
+  kernels::UpdateParameters parameters;
+  parameters.flag = flag;
+  for (size_t i = 0; i < layout.numbers.size(); ++i)
+    parameters.values[static_cast<size_t>(layout.places[i])] = NumberIn(number(i));
+  TRY(CheckNumbers(layout.rule, parameters));
+  return parameters;
+}
+
 Status CheckUpdate(const UpdateLayout& layout, std::span<const Shape> shapes) {
   const Shape& variable = shapes[0];
   for (int i = 1; i < layout.num_slots; ++i) {
@@ -169,8 +187,31 @@ Status CheckUpdate(const UpdateLayout& layout, std::span<const Shape> shapes) {
 Result<std::unique_ptr<Kernel>> MakeUpdateKernel(const KernelRequest& request,
                                                  const UpdateLayout& layout, bool flag) {
   const DType dtype = request.inputs[static_cast<size_t>(layout.gradient)];
-  if (!IsFloating(dtype)) return Unimplemented("no CPU kernel trains a variable of {}", dtype);
+  const bool is_short = dtype == DType::kHalf || dtype == DType::kBfloat16;
+  if (!IsFloating(dtype) || (is_short && layout.rule == UpdateRule::kLamb))
+    return Unimplemented("no CPU kernel trains a variable of {}", dtype);
   return std::unique_ptr<Kernel>(std::make_unique<UpdateKernel>(layout, dtype, flag));
+}
+
+const UpdateLayout* FindElementwiseUpdate(std::string_view op) {
+  static constexpr std::pair<std::string_view, UpdateLayout> kLayouts[] = {
+      {"ResourceApplyGradientDescent", GradientDescentRule::Layout<false, false>()},
+      {"ResourceApplyMomentum", MomentumRule::Layout<false, false>()},
+      {"ResourceApplyKerasMomentum", KerasMomentumRule::Layout<false, false>()},
+      {"ResourceApplyAdagrad", AdagradRule::Layout<false, false>()},
+      {"ResourceApplyAdagradV2", AdagradV2Rule::Layout<false, false>()},
+      {"ResourceApplyAdadelta", AdadeltaRule::Layout<false, false>()},
+      {"ResourceApplyRMSProp", RmsPropRule::Layout<false, false>()},
+      {"ResourceApplyCenteredRMSProp", CenteredRmsPropRule::Layout<false, false>()},
+      {"ResourceApplyAdam", AdamRule::Layout<false, false>()},
+      {"ResourceApplyAdamWithAmsgrad", AdamWithAmsgradRule::Layout<false, false>()},
+      {"_ResourceApplyAdamW", AdamWRule::Layout<false, false>()},
+      {"ResourceApplyFtrl", FtrlRule::Layout<false, false>()},
+      {"ResourceApplyFtrlV2", FtrlV2Rule::Layout<false, false>()},
+  };
+  for (const auto& [name, layout] : kLayouts)
+    if (name == op) return &layout;
+  return nullptr;
 }
 
 namespace {
@@ -213,7 +254,10 @@ void RegisterTrainingUpdates(Registrar& registrar) {
   PENSTOCK_BOTH(FtrlV2Rule, "FtrlV2");
   registrar.AddAll<KerasMomentumRule::ResourceDense<"ResourceApplyKerasMomentum">,
                    KerasMomentumRule::ResourceSparse<"ResourceSparseApplyKerasMomentum">,
-                   AdamWithAmsgradRule::ResourceDense<"ResourceApplyAdamWithAmsgrad">>();
+                   AdamWithAmsgradRule::ResourceDense<"ResourceApplyAdamWithAmsgrad">,
+                   AdamWRule::ResourceDense<"_ResourceApplyAdamW">,
+                   LambRule::ResourceDense<"_ResourceApplyLamb">>();
+  registrar.AddAll<UpdateMany>();
 }
 #undef PENSTOCK_BOTH
 #undef PENSTOCK_DENSE

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "penstock/kernels/update.h"
 #include "penstock/ops/op_kernel.h"
 #include "penstock/ops/type_sets.h"
+#include "penstock/ops/variable_access.h"
 
 // One step of training: moves a variable and its slots by a gradient. A rule says which slots and
 // numbers it has; from it come up to four ops: variables by reference or by handle, all of the
@@ -63,6 +66,18 @@ struct UpdateLayout {
   std::span<const int> places = {};   // where each of them goes among the rule's parameters
 };
 
+// The layout of a rule that moves variables of that op one by one: "ResourceApplyAdam". Null for
+// others.
+const UpdateLayout* FindElementwiseUpdate(std::string_view op);
+
+// Calls `update` with the values of the variables behind inputs 0, 1, ..., all locked. An error
+// when one comes twice.
+Status LockVariables(KernelContext& context,
+                     std::span<const std::shared_ptr<StateVariable>> variables,
+                     FunctionRef<Status(std::span<Tensor* const> values)> update);
+// The rule's numbers, from as many scalars.
+Result<kernels::UpdateParameters> ReadNumbers(const UpdateLayout& layout, bool flag,
+                                              FunctionRef<const Tensor&(size_t i)> number);
 // `shapes` of all inputs; of a handle, that of its variable.
 Status CheckUpdate(const UpdateLayout& layout, std::span<const Shape> shapes);
 Result<std::unique_ptr<Kernel>> MakeUpdateKernel(const KernelRequest& request,
@@ -253,6 +268,13 @@ using AdamArgs = Args<Number<"beta1_power">, Number<"beta2_power">, Number<"lr">
 using AdamRule = TrainingRule<UpdateRule::kAdam, Slots<"var", "m", "v">, AdamArgs, NesterovField>;
 using AdamWithAmsgradRule = TrainingRule<UpdateRule::kAdamWithAmsgrad,
                                          Slots<"var", "m", "v", "vhat">, AdamArgs, LockingField>;
+using AdamWArgs = Args<Number<"beta1_power">, Number<"beta2_power">, Number<"lr">, Number<"beta1">,
+                       Number<"beta2">, Number<"epsilon">, Number<"weight_decay">, Gradient<>>;
+using AdamWRule =
+    TrainingRule<UpdateRule::kAdamW, Slots<"var", "m", "v">, AdamWArgs, NesterovField>;
+// Its step may be as long as the variable's norm says, or not.
+using LambRule = TrainingRule<UpdateRule::kLamb, Slots<"var", "m", "v">, AdamWArgs,
+                              SwitchField<"adapt_to_norm", true>>;
 using AdaMaxRule = TrainingRule<UpdateRule::kAdaMax, Slots<"var", "m", "v">,
                                 Args<Number<"beta1_power">, Number<"lr">, Number<"beta1">,
                                      Number<"beta2">, Number<"epsilon">, Gradient<>>,
