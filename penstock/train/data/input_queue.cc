@@ -76,10 +76,12 @@ Expr Limited(const Scope& scope, Expr values, int64_t limit) {
   if (limit == 0) return values;
   const Expr zero = scope.Like(values, 0), end = scope.Like(values, static_cast<double>(limit));
   const Expr fits = Op("LogicalAnd", Op("GreaterEqual", values, zero), Op("Less", values, end));
-  const Expr axes = scope.Add("Range", {scope.Constant(Tensor::Scalar<int32_t>(0)),
-                                        Op("Rank", fits), scope.Constant(Tensor::Scalar<int32_t>(1))});
+  const Expr axes =
+      scope.Add("Range", {scope.Constant(Tensor::Scalar<int32_t>(0)), Op("Rank", fits),
+                          scope.Constant(Tensor::Scalar<int32_t>(1))});
   const NodeId check = Do(scope, "Assert", {scope.Add("All", {fits, axes}), values}, "in_range");
-  return scope.After({check}).Add("Identity", {values});
+  // What is made through a scope points to it: not to one that goes away here.
+  return Expr(&scope, scope.After({check}).Add("Identity", {values}).ref());
 }
 
 // What a feature is in an Example, and as a tensor of the batch.
@@ -133,8 +135,7 @@ std::vector<Expr> ParseFeatures(const Scope& scope, Expr serialized,
 
 Expr ExampleQueue(const Scope& scope, const InputQueueOptions& options, const DTypes& types,
                   const Shapes& shapes) {
-  AttrMap attrs = {
-      {"component_types", types}, {"shapes", shapes}, {"capacity", options.capacity}};
+  AttrMap attrs = {{"component_types", types}, {"shapes", shapes}, {"capacity", options.capacity}};
   if (!options.shuffle) return scope.Add("FIFOQueueV2", {}, std::move(attrs), "example_queue");
   attrs.push_back({"min_after_dequeue", options.min_after_dequeue});
   attrs.push_back({"seed", options.seed});
@@ -179,9 +180,9 @@ std::vector<OutputRef> AddInputQueue(Graph& graph, const std::vector<std::string
   const std::string compression = kCompressions[static_cast<int>(options.compression)];
   const Expr reader =
       scope.Add("TFRecordReaderV2", {}, {{"compression_type", compression}}, "reader");
-  const Expr read =
-      scope.Add("ReaderReadUpToV2",
-                {reader, file_queue, scope.Constant(Tensor::Scalar(options.read_block))}, {}, "read");
+  const Expr read = scope.Add(
+      "ReaderReadUpToV2", {reader, file_queue, scope.Constant(Tensor::Scalar(options.read_block))},
+      {}, "read");
   OrThrow(scope.status(), site);
   std::vector<Expr> values = ParseFeatures(scope, read.Output(1), features);
   OrThrow(scope.status(), site);

@@ -21,7 +21,7 @@ std::map<int, int> ReadAll(const std::vector<std::string>& files, const InputQue
   auto [image, label] =
       InputQueue(g, files, options, Feature<uint8_t>{.name = "image", .shape = {2, 2}},
                  Feature<int32_t>{.name = "label", .limit = 10});
-  Session session(g, {.threads = 2});
+  Session session(g);
   session.Run(InitVariables(g));
   std::map<int, int> counts;
   Coordinator coordinator;
