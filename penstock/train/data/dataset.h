@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "penstock/core/thread_pool.h"
 #include "penstock/train/data/example_type.h"
 #include "penstock/train/data/reader.h"
 #include "penstock/train/data/stages.h"
@@ -124,7 +123,7 @@ class Dataset {
                                             keep, data::FromElement<Example>(std::move(copy))));
                                       });
                                     },
-                                    Threads(options), true}),
+                                    data::NumThreads(options.threads), true}),
         site));
   }
 
@@ -223,9 +222,6 @@ class Dataset {
   std::nullptr_t end() const { return nullptr; }
 
  private:
-  static int Threads(MapOptions options) {
-    return options.threads == 0 ? ThreadBudget() : options.threads;
-  }
   template <class To, class F>
   data::StagePtr Function(std::string_view name, MapOptions options, CallSite site, F f,
                           std::optional<uint64_t> seed = std::nullopt) const {
@@ -238,7 +234,7 @@ class Dataset {
       });
     };
     return OrThrow(data::MakeFunction(stage_, {data::NameAt(name, site), std::move(call),
-                                               Threads(options), false}),
+                                               data::NumThreads(options.threads), false}),
                    site);
   }
 

@@ -2,6 +2,7 @@
 #include <thread>
 #include <utility>
 
+#include "penstock/core/thread_pool.h"
 #include "penstock/train/data/random.h"
 #include "penstock/train/data/stages.h"
 
@@ -195,6 +196,8 @@ class FunctionOver final : public Stage {
 std::string NameAt(std::string_view name, CallSite site) {
   return site.known() ? Format("{} at {}", name, site.ToString()) : std::string(name);
 }
+
+int NumThreads(int threads) { return threads == 0 ? ThreadBudget() : threads; }
 
 uint64_t ElementSeed(uint64_t seed, const ElementInfo& info) {
   const uint64_t of_epoch = Random::Combine(seed, static_cast<uint64_t>(info.epoch));

@@ -83,7 +83,7 @@ DatasetOf<uint8_t, int32_t> ImageFolder::Read() const {
   };
   return DatasetOf<uint8_t, int32_t>(OrThrow(
       data::MakeFunction(FromArrays(Array<std::string>(files), Array<int32_t>(labels)).stage(),
-                         {"ImageFolder", std::move(decode), threads == 0 ? ThreadBudget() : threads,
+                         {"ImageFolder", std::move(decode), data::NumThreads(threads),
                           on_bad == OnBadRecord::kSkip})));
 }
 

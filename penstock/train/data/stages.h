@@ -32,6 +32,8 @@ Result<StagePtr> MakeFunction(StagePtr input, FunctionStage options);
 
 // "Map at model.cc:12"
 std::string NameAt(std::string_view name, CallSite site);
+// The budget of the process in place of 0.
+int NumThreads(int threads);
 // A seed for one element.
 uint64_t ElementSeed(uint64_t seed, const ElementInfo& info);
 

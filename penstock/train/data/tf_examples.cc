@@ -195,7 +195,7 @@ class Examples final : public Stage {
   }
   std::string Describe() const override { return set_->Describe(); }
   StagePtr Batched(int64_t size, bool drop_remainder) const override {
-    const int threads = set_->options.threads == 0 ? ThreadBudget() : set_->options.threads;
+    const int threads = NumThreads(set_->options.threads);
     // A batch that is cut before it is parsed cannot make up for records that are left out.
     if (threads < 2 || !parser_->fixed() || set_->options.on_bad == OnBadRecord::kSkip)
       return nullptr;

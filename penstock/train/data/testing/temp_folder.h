@@ -25,6 +25,8 @@ class TempFolder {
   std::string path() const { return path_.string(); }
   std::string Write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path_ / name).parent_path());
+    // Emptying a file in place is slow: some file systems then flush it.
+    std::filesystem::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return *this / name;
   }
