@@ -34,6 +34,7 @@ void AddKernelCases(std::vector<Case>& cases);
 void AddCompileCases(std::vector<Case>& cases);
 void AddFlowCases(std::vector<Case>& cases);
 void AddQueueCases(std::vector<Case>& cases);
+void AddInputCases(std::vector<Case>& cases);
 void AddStateCases(std::vector<Case>& cases);
 void AddArrayCases(std::vector<Case>& cases);
 void AddFunctionCases(std::vector<Case>& cases);

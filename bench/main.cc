@@ -59,6 +59,7 @@ int Main(int argc, char** argv) {
   AddCompileCases(cases);
   AddFlowCases(cases);
   AddQueueCases(cases);
+  AddInputCases(cases);
   AddStateCases(cases);
   AddArrayCases(cases);
   AddFunctionCases(cases);

@@ -40,6 +40,20 @@ def lstm_inputs():
     return inputs, weights, np.zeros(4 * HIDDEN, np.float32)
 
 
+def examples_file(tf):
+    """The file of penstock_bench's input_tfrecord, byte for byte."""
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "penstock_bench_examples.tfrecord")
+    if not os.path.exists(path):
+        with tf.io.TFRecordWriter(path) as writer:
+            for i in range(100_000):
+                image = bytes((i * 7 + p) % 256 for p in range(784))
+                writer.write(tf.train.Example(features=tf.train.Features(feature={
+                    "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
+                    "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[i % 10])),
+                })).SerializeToString(deterministic=True))
+    return path
+
+
 def tensorflow_cases():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
@@ -81,7 +95,32 @@ def tensorflow_cases():
                         thread.join()
                 return 1000 / median_ms(thousand, steps=10, warm=2) * 1e3, "ops/s"
 
-    return {"lstm_loop": lstm_loop, "queue_1000_clients": queue_1000_clients}
+    def input_tfrecord():
+        path = examples_file(tf)
+        with tf.Graph().as_default():
+            features = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+
+            def parse(records):
+                parsed = tf.io.parse_example(records, features)
+                return tf.io.decode_raw(parsed["image"], tf.uint8, fixed_length=784), parsed["label"]
+
+            data = tf.data.TFRecordDataset(path).batch(128).map(parse, num_parallel_calls=args.threads).prefetch(2)
+            options = tf.data.Options()
+            options.threading.private_threadpool_size = args.threads
+            iterator = v1.data.make_initializable_iterator(data.with_options(options))
+            images, labels = iterator.get_next()
+            with v1.Session(config=config) as session:
+                def read():
+                    session.run(iterator.initializer)
+                    call = session.make_callable([images.op, labels.op])
+                    try:
+                        while True:
+                            call()
+                    except tf.errors.OutOfRangeError:
+                        pass
+                return 100_000 / median_ms(read, steps=5, warm=1) * 1e3, "examples/s"
+
+    return {"lstm_loop": lstm_loop, "queue_1000_clients": queue_1000_clients, "input_tfrecord": input_tfrecord}
 
 
 def torch_cases():

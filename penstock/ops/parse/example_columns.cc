@@ -1,6 +1,7 @@
 #include "penstock/ops/parse/example_columns.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "penstock/core/checked.h"
@@ -82,6 +83,22 @@ void Column::Append(const io::Feature& feature, int64_t count) {
   if (dtype_ == DType::kString) add(strings_);
   size_ = static_cast<int64_t>(total);
   ends_.push_back(size_);
+}
+
+void Column::Append(Column later) {
+  if (ends_.empty()) {
+    *this = std::move(later);
+    return;
+  }
+  for (const int64_t end : later.ends_) ends_.push_back(size_ + end);
+  size_ += later.size_;
+  const auto add = [](auto& values, auto& more) {
+    values.insert(values.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  };
+  add(floats_, later.floats_);
+  add(integers_, later.integers_);
+  add(strings_, later.strings_);
 }
 
 int64_t Column::Longest() const {

@@ -48,6 +48,8 @@ class Column {
   // `count` is what CountValues said.
   void AppendNone() { ends_.push_back(size()); }
   void Append(const io::Feature& feature, int64_t count);
+  // Those of a column that follows this one.
+  void Append(Column later);
 
   DType dtype() const { return dtype_; }
   int64_t size() const { return size_; }
