@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kPartBytes = 4 << 20;
 constexpr uint64_t kWindowBytes = 2 * kPartBytes;
 constexpr uint64_t kMaxThreads = 3;
+constexpr uint64_t kPieceBytes = 64 << 10;
 // From here on threads of its own pay for a part.
 constexpr uint64_t kLargeBytes = 1 << 20;
 
@@ -60,7 +61,7 @@ Status BlockReader::ReadAt(uint64_t offset, uint64_t n, char* out, uint32_t* crc
   if (window_ != nullptr) {
     TRY(ReadThroughWindow(offset, n, out));
   } else {
-    TRY(ReadPart(offset, n, nullptr, out));
+    TRY(ReadPart(offset, n, nullptr, out, nullptr));
   }
   if (crc != nullptr) *crc = Crc32c({out, n});
   return OkStatus();
@@ -85,8 +86,8 @@ Status BlockReader::ReadParts(uint64_t offset, uint64_t n, char* out, uint32_t* 
     }
     for (uint64_t i = next++; i < num_parts && status->ok(); i = next++) {
       const uint64_t begin = begin_of(i), bytes = begin_of(i + 1) - begin;
-      *status = ReadPart(begin, bytes, bounce.get(), out + (begin - offset));
-      if (crc != nullptr && status->ok()) crcs[i] = Crc32c({out + (begin - offset), bytes});
+      *status = ReadPart(begin, bytes, bounce.get(), out + (begin - offset),
+                         crc != nullptr ? &crcs[i] : nullptr);
     }
   };
   std::vector<std::thread> threads;
@@ -103,7 +104,8 @@ Status BlockReader::ReadParts(uint64_t offset, uint64_t n, char* out, uint32_t* 
 }
 
 // `bounce` has room for the whole blocks that the part lies in, which are at most kPartBytes.
-Status BlockReader::ReadPart(uint64_t offset, uint64_t n, char* bounce, char* out) const {
+Status BlockReader::ReadPart(uint64_t offset, uint64_t n, char* bounce, char* out,
+                             uint32_t* crc) const {
   const uint64_t begin = RoundDown(offset);
   const uint64_t end = RoundDown(offset + n + File::kBlock - 1);
   // The file's last block is not whole: it comes through the cache.
@@ -112,7 +114,12 @@ Status BlockReader::ReadPart(uint64_t offset, uint64_t n, char* bounce, char* ou
              around ? direct_->ReadAt(begin, end - begin, bounce) : file_.ReadAt(offset, n, out));
   if (got != (around ? end - begin : n))
     return DataLoss("{}: the file shrank while it was read", Printable(path()));
-  if (around) std::memcpy(out, bounce + (offset - begin), n);
+  // Piece by piece: what was copied is summed while it lies in the processor's cache.
+  for (uint64_t at = 0; at < n; at += kPieceBytes) {
+    const uint64_t bytes = std::min(kPieceBytes, n - at);
+    if (around) std::memcpy(out + at, bounce + (offset - begin) + at, bytes);
+    if (crc != nullptr) *crc = Crc32c({out + at, bytes}, *crc);
+  }
   return OkStatus();
 }
 

@@ -32,7 +32,7 @@ class BlockReader {
 
   BlockReader(File file, uint64_t size);
   Status ReadParts(uint64_t offset, uint64_t n, char* out, uint32_t* crc) const;
-  Status ReadPart(uint64_t offset, uint64_t n, char* bounce, char* out) const;
+  Status ReadPart(uint64_t offset, uint64_t n, char* bounce, char* out, uint32_t* crc) const;
   Status ReadThroughWindow(uint64_t offset, uint64_t n, char* out) const;
 
   File file_;

@@ -144,6 +144,11 @@ Status BlockWriter::Finish() {
     TRY(file_->file().WriteAt(size_ - filled_, {block_, filled_}));
   }
   queue_.reset();
+  TRY_ASSIGN(const uint64_t written, file_->file().Size());
+  if (written != size_) {
+    return DataLoss("{}: {} bytes were written, but the disk took {}",
+                    Printable(file_->file().path()), size_, written);
+  }
   return file_->file().Sync();
 }
 

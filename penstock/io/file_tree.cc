@@ -140,6 +140,11 @@ bool IsAbandoned(std::string_view name) {
 Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
   TRY_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   TRY(file.Append(bytes));
+  TRY_ASSIGN(const uint64_t written, file.file().Size());
+  if (written != bytes.size()) {
+    return DataLoss("{}: {} bytes were written, but the disk took {}", Printable(path),
+                    bytes.size(), written);
+  }
   return file.Commit();
 }
 
