@@ -41,5 +41,6 @@ void AddFunctionCases(std::vector<Case>& cases);
 void AddRandomCases(std::vector<Case>& cases);
 void AddConvCases(std::vector<Case>& cases);
 void AddNnCases(std::vector<Case>& cases);
+void AddCheckpointCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -66,6 +66,7 @@ int Main(int argc, char** argv) {
   AddRandomCases(cases);
   AddConvCases(cases);
   AddNnCases(cases);
+  AddCheckpointCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {

@@ -9,9 +9,9 @@
 #include "penstock/core/allocator.h"
 #include "penstock/core/status.h"
 #include "penstock/core/tensor.h"
+#include "penstock/io/block_reader.h"
+#include "penstock/io/block_writer.h"
 #include "penstock/io/bundle_index.h"
-#include "penstock/io/file.h"
-#include "penstock/io/file_tree.h"
 #include "penstock/io/tensor_slice.h"
 
 // Checkpoints of TensorFlow's second format, a "bundle" of tensors by name.
@@ -50,36 +50,44 @@ class BundleReader {
   Result<const BundleEntry*> Find(std::string_view name) const;
   const BundleIndex& index() const { return index_; }
 
+  // Whether the data files are as long as the index says, as far as this tensor is concerned: finds
+  // files that were cut without reading them.
+  Status CheckPlace(std::string_view name) const;
   Result<Tensor> Read(std::string_view name, Allocator* allocator = HostAllocator()) const;
+  // Into memory that exists. REQUIRES: `tensor` has the dtype, plain, and shape of the entry, and
+  // nobody else holds it. After an error it holds anything.
+  Status ReadInto(std::string_view name, Tensor* tensor) const;
   // Only a part of it, which need not be one that it was saved in.
   Result<Tensor> ReadSlice(std::string_view name, const TensorSlice& slice,
                            Allocator* allocator = HostAllocator()) const;
 
  private:
-  struct Data {
-    File file;
-    uint64_t size;
-  };
-
   explicit BundleReader(std::string prefix) : prefix_(std::move(prefix)) {}
   Status Damaged(std::string_view name, std::string_view what) const;
+  Status CheckEntry(std::string_view name, const BundleEntry& entry) const;
   Result<Tensor> ReadEntry(std::string_view name, const BundleEntry& entry,
                            Allocator* allocator) const;
   Status ReadPlain(std::string_view name, const BundleEntry& entry, Tensor* tensor) const;
   Status ReadStrings(std::string_view name, const BundleEntry& entry, Tensor* tensor) const;
-  Status ReadBytes(std::string_view name, const BundleEntry& entry, char* out) const;
+  Status ReadBytes(std::string_view name, const BundleEntry& entry, char* out,
+                   uint32_t* crc = nullptr) const;
 
   std::string prefix_;
   BundleIndex index_;
-  std::vector<Data> data_;  // by shard
+  std::vector<BlockReader> data_;  // by shard
 };
 
-// Writes a bundle of one data file, byte for byte as TensorFlow does for the same tensors in the
-// same order. Nothing appears under its name before Finish, and the index last.
+// Writes a bundle: one data file, byte for byte as TensorFlow does for the same tensors in the same
+// order, or several. Nothing appears under its name before Finish, and the index last. A bundle of
+// that name which exists stays whole until then: the new one gets another number of data files, so
+// that none has the name of an old one, and the old ones go when its index is in place.
 // Threads: one at a time. After an error, only destruction.
 class BundleWriter {
  public:
-  static Result<BundleWriter> Open(const std::string& prefix);
+  // A data file that holds something is closed before a tensor that would make it longer than
+  // `max_shard_bytes`.
+  static Result<BundleWriter> Open(const std::string& prefix,
+                                   uint64_t max_shard_bytes = UINT64_MAX);
 
   // InvalidArgument when the name was added before.
   Status Add(const std::string& name, const Tensor& tensor);
@@ -89,16 +97,16 @@ class BundleWriter {
   Status Finish();
 
  private:
-  BundleWriter(std::string prefix, AtomicFile data)
-      : prefix_(std::move(prefix)), data_(std::move(data)) {}
+  BundleWriter(std::string prefix, uint64_t max_shard_bytes)
+      : prefix_(std::move(prefix)), max_shard_bytes_(max_shard_bytes) {}
+  Status OpenShard();
   Status Write(const Tensor& tensor, BundleEntry* entry);
-  Status Append(std::string_view bytes);
-  Status Flush();
+  Status WriteStrings(std::span<const std::string> strings, uint32_t* crc);
+  Status CommitData(int32_t num_shards);
 
   std::string prefix_;
-  AtomicFile data_;
-  uint64_t size_ = 0;   // of what was appended to the data
-  std::string buffer_;  // the end of it, not yet written
+  uint64_t max_shard_bytes_;
+  std::vector<BlockWriter> data_;  // by shard; the last is written to
   BundleIndex index_;
 };
 

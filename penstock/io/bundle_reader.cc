@@ -3,6 +3,7 @@
 
 #include "penstock/io/bundle.h"
 #include "penstock/io/crc32c.h"
+#include "penstock/io/file_tree.h"
 #include "penstock/io/little_endian.h"
 #include "penstock/io/varint.h"
 
@@ -17,10 +18,9 @@ Result<BundleReader> BundleReader::Open(const std::string& prefix) {
   BundleReader reader(prefix);
   TRY_ASSIGN(reader.index_, ReadBundleIndex(prefix));
   for (int32_t shard = 0; shard < reader.index_.num_shards; ++shard) {
-    TRY_ASSIGN(File file,
-               File::OpenToRead(BundleDataPath(prefix, shard, reader.index_.num_shards)));
-    TRY_ASSIGN(const uint64_t size, file.Size());
-    reader.data_.push_back({std::move(file), size});
+    TRY_ASSIGN(BlockReader data,
+               BlockReader::Open(BundleDataPath(prefix, shard, reader.index_.num_shards)));
+    reader.data_.push_back(std::move(data));
   }
   return reader;
 }
@@ -97,12 +97,23 @@ Result<Tensor> BundleReader::ReadSlice(std::string_view name, const TensorSlice&
   return result;
 }
 
-Result<Tensor> BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry,
-                                       Allocator* allocator) const {
-  const Data& data = data_[static_cast<size_t>(entry.shard)];
-  if (entry.offset > data.size || entry.size > data.size - entry.offset) {
+Status BundleReader::CheckPlace(std::string_view name) const {
+  TRY_ASSIGN(const BundleEntry* entry, Find(name));
+  if (entry->slices.empty()) return CheckEntry(name, *entry);
+  for (const TensorSlice& written : entry->slices) {
+    const auto part = index_.entries.find(SliceKey(name, written));
+    if (part == index_.entries.end())
+      return Damaged(name, Format("part {} is missing", written.ToString()));
+    TRY(CheckEntry(name, part->second));
+  }
+  return OkStatus();
+}
+
+Status BundleReader::CheckEntry(std::string_view name, const BundleEntry& entry) const {
+  const BlockReader& data = data_[static_cast<size_t>(entry.shard)];
+  if (entry.offset > data.size() || entry.size > data.size() - entry.offset) {
     return Damaged(name, Format("{} bytes at offset {} do not lie in {}, which has {}", entry.size,
-                                entry.offset, Printable(data.file.path()), data.size));
+                                entry.offset, Printable(data.path()), data.size()));
   }
   const auto num_elements = static_cast<uint64_t>(entry.shape.num_elements());
   if (entry.dtype == DType::kString) {
@@ -110,9 +121,7 @@ Result<Tensor> BundleReader::ReadEntry(std::string_view name, const BundleEntry&
     if (num_elements > entry.size) {
       return Damaged(name, Format("{} strings cannot lie in {} bytes", num_elements, entry.size));
     }
-    TRY_ASSIGN(Tensor tensor, Tensor::Make(allocator, entry.dtype, entry.shape));
-    TRY(ReadStrings(name, entry, &tensor));
-    return tensor;
+    return OkStatus();
   }
   if (!IsPlain(entry.dtype)) {
     return Unimplemented("checkpoint {}: tensor '{}': values of dtype {} cannot be read",
@@ -123,23 +132,46 @@ Result<Tensor> BundleReader::ReadEntry(std::string_view name, const BundleEntry&
     return Damaged(name, Format("expected {} elements of {} bytes, got {} bytes", num_elements,
                                 element, entry.size));
   }
+  return OkStatus();
+}
+
+Result<Tensor> BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry,
+                                       Allocator* allocator) const {
+  TRY(CheckEntry(name, entry));
   TRY_ASSIGN(Tensor tensor, Tensor::Make(allocator, entry.dtype, entry.shape));
-  TRY(ReadPlain(name, entry, &tensor));
+  TRY(entry.dtype == DType::kString ? ReadStrings(name, entry, &tensor)
+                                    : ReadPlain(name, entry, &tensor));
   return tensor;
 }
 
-Status BundleReader::ReadBytes(std::string_view name, const BundleEntry& entry, char* out) const {
-  const Data& data = data_[static_cast<size_t>(entry.shard)];
-  TRY_ASSIGN(const size_t got, data.file.ReadAt(entry.offset, entry.size, out));
-  return got == entry.size ? OkStatus() : Damaged(name, "the file shrank while it was read");
+Status BundleReader::ReadInto(std::string_view name, Tensor* tensor) const {
+  TRY_ASSIGN(const BundleEntry* entry, Find(name));
+  if (entry->dtype != tensor->dtype() || entry->shape != tensor->shape() || !IsPlain(entry->dtype))
+    return InvalidArgument("'{}' is {} {}; it cannot be read into {} {}", Printable(name),
+                           entry->dtype, entry->shape, tensor->dtype(), tensor->shape());
+  if (entry->slices.empty()) {
+    TRY(CheckEntry(name, *entry));
+    return ReadPlain(name, *entry, tensor);
+  }
+  TRY_ASSIGN(*tensor, Read(name));
+  return OkStatus();
+}
+
+Status BundleReader::ReadBytes(std::string_view name, const BundleEntry& entry, char* out,
+                               uint32_t* crc) const {
+  const Status read =
+      data_[static_cast<size_t>(entry.shard)].ReadAt(entry.offset, entry.size, out, crc);
+  return read.ok() ? read
+                   : read.Annotate(
+                         Format("checkpoint {}: tensor '{}'", Printable(prefix_), Printable(name)));
 }
 
 Status BundleReader::ReadPlain(std::string_view name, const BundleEntry& entry,
                                Tensor* tensor) const {
   auto* bytes = static_cast<char*>(tensor->mutable_raw());
-  TRY(ReadBytes(name, entry, bytes));
-  if (MaskedCrc32c({bytes, entry.size}) != entry.crc)
-    return Damaged(name, "checksum does not match");
+  uint32_t crc = 0;
+  TRY(ReadBytes(name, entry, bytes, &crc));
+  if (MaskCrc(crc) != entry.crc) return Damaged(name, "checksum does not match");
   if (entry.dtype == DType::kBool) {  // any other byte is no bool to the compiler
     std::transform(bytes, bytes + entry.size, bytes, [](char c) { return c != 0 ? '\1' : '\0'; });
   }

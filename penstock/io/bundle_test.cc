@@ -103,6 +103,41 @@ TEST_F(BundleTest, NothingAppearsBeforeTheEnd) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST_F(BundleTest, LiesInSeveralFiles) {
+  Result<BundleWriter> writer = BundleWriter::Open(Path("p"), 1000);
+  ASSERT_TRUE(writer.ok());
+  std::map<std::string, Tensor> tensors = Samples();
+  tensors["big"] = Tensor(DType::kFloat, Shape{1000});
+  std::memset(tensors["big"].mutable_raw(), 1, 4000);
+  for (const auto& [name, tensor] : tensors) ASSERT_TRUE(writer->Add(name, tensor).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const Result<BundleReader> reader = BundleReader::Open(Path("p"));
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ(reader->index().num_shards, 3);  // what is before the big one, it, what is after
+  for (const auto& [name, tensor] : tensors) {
+    EXPECT_TRUE(Same(tensor, *reader->Read(name))) << name;
+    EXPECT_TRUE(reader->CheckPlace(name).ok());
+  }
+  Tensor into(DType::kFloat, Shape{1000});
+  ASSERT_TRUE(reader->ReadInto("big", &into).ok());
+  EXPECT_TRUE(Same(into, tensors["big"]));
+  EXPECT_FALSE(reader->ReadInto("bytes", &into).ok());
+}
+
+// The old bundle is whole until the new one is.
+TEST_F(BundleTest, IsReplacedAsAWhole) {
+  for (int i = 0; i < 4; ++i) {
+    const std::map<std::string, Tensor> tensors{{"x", Tensor::Scalar(i)}};
+    const Result<BundleReader> before = BundleReader::Open(Path("p"));
+    ASSERT_TRUE(Save(Path("p"), tensors).ok());
+    EXPECT_TRUE(i == 0 || before->Read("x")->scalar<int>() == i - 1);
+    EXPECT_EQ(BundleReader::Open(Path("p"))->Read("x")->scalar<int>(), i);
+    // The index, and one data file or two.
+    const auto num_files = std::distance(fs::directory_iterator(folder_), {});
+    EXPECT_EQ(num_files, i % 2 == 0 ? 2 : 3);
+  }
+}
+
 TEST_F(BundleTest, PartsOfATensorAreOneAgain) {
   const Tensor whole = Tensor::FromValues<int32_t>(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
   for (const std::string name : {"one", "two"}) {
@@ -237,6 +272,7 @@ TEST_F(BundleTest, CheckpointsOfTensorFlow) {
     ++num_read;
     if (in_parts) continue;
     std::ranges::sort(order);
+    fs::remove_all(folder_);
     Result<BundleWriter> writer = BundleWriter::Open(Path("copy"));
     ASSERT_TRUE(writer.ok());
     for (const auto& [offset, size, name] : order)

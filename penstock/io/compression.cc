@@ -27,8 +27,11 @@ std::optional<Compression> ParseCompression(std::string_view name) {
 // Turns pieces of compressed bytes into pieces of the others.
 struct InputStream::Inflater {
   explicit Inflater(Compression how) : compression(how) {
-    // 16 asks for the header of gzip.
-    opened = inflateInit2(&stream, MAX_WBITS + (how == Compression::kGzip ? 16 : 0)) == Z_OK;
+    // 16 asks for the header of gzip, a negative number for none.
+    const int window = how == Compression::kDeflate ? -MAX_WBITS
+                       : how == Compression::kGzip  ? MAX_WBITS + 16
+                                                    : MAX_WBITS;
+    opened = inflateInit2(&stream, window) == Z_OK;
   }
   ~Inflater() {
     if (opened) inflateEnd(&stream);

@@ -9,12 +9,13 @@
 #include "penstock/core/status.h"
 #include "penstock/io/file.h"
 
-// Streams of DEFLATE in the wrapping of zlib (RFC 1950) or gzip (RFC 1952). zlib is an optional
-// part of the build (zlib1g-dev): without it whatever is compressed is Unimplemented.
+// Streams of DEFLATE (RFC 1951), bare or in the wrapping of zlib (RFC 1950) or gzip (RFC 1952).
+// zlib is an optional part of the build (zlib1g-dev): without it whatever is compressed is
+// Unimplemented.
 
 namespace penstock::io {
 
-enum class Compression { kNone, kZlib, kGzip };
+enum class Compression { kNone, kZlib, kGzip, kDeflate };
 // TensorFlow's "", "ZLIB" and "GZIP"; nothing for others.
 std::optional<Compression> ParseCompression(std::string_view name);
 

@@ -2,15 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <utility>
 
+#include "penstock/io/file_faults.h"
 #include "penstock/io/file_roots.h"
 #include "penstock/io/glob.h"
 
@@ -18,6 +21,9 @@ namespace penstock::io {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
+// "<path>.tmp-<process>-<number>"
+constexpr std::string_view kTemporary = ".tmp-";
+std::atomic<uint64_t> num_temporaries{0};  // of this process
 
 struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
@@ -25,6 +31,8 @@ struct CloseFolder {
 
 // Makes a change of names in a folder last.
 Status SyncFolderOf(const std::string& path) {
+  if (const FileFault fault = BeforeFileEvent(FileAction::kSyncFolder, path); fault.error != 0)
+    return FileError(fault.error, path, "sync the folder of");
   TRY_ASSIGN(const FolderEntry entry, EntryWithinRoots(path));
   // An O_PATH descriptor cannot be synced.
   const Descriptor folder(openat(entry.folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -34,6 +42,8 @@ Status SyncFolderOf(const std::string& path) {
 }
 
 Status Remove(const std::string& path, int flags) {
+  if (const FileFault fault = BeforeFileEvent(FileAction::kRemove, path); fault.error != 0)
+    return FileError(fault.error, path, "remove");
   TRY_ASSIGN(const FolderEntry entry, EntryWithinRoots(path));
   if (unlinkat(entry.folder.get(), entry.name.c_str(), flags) != 0)
     return FileError(errno, path, "remove");
@@ -41,10 +51,12 @@ Status Remove(const std::string& path, int flags) {
 }
 
 Status MakeFolder(const std::string& path) {
+  if (const FileFault fault = BeforeFileEvent(FileAction::kMakeFolder, path); fault.error != 0)
+    return FileError(fault.error, path, "make the folder");
   TRY_ASSIGN(const FolderEntry entry, EntryWithinRoots(path));
   if (mkdirat(entry.folder.get(), entry.name.c_str(), 0777) != 0)
     return FileError(errno, path, "make the folder");
-  return OkStatus();
+  return SyncFolderOf(path);
 }
 
 std::string Join(const std::string& folder, std::string_view name) {
@@ -90,10 +102,10 @@ AtomicFile::AtomicFile(File file, std::string path)
     : file_(std::move(file)), path_(std::move(path)) {}
 
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
-  static std::atomic<uint64_t> count{0};
   // A name of a dead process that had this number is skipped.
   for (int tries = 0;; ++tries) {
-    Result<File> file = File::CreateNew(Format("{}.tmp-{}-{}", path, getpid(), count.fetch_add(1)));
+    Result<File> file = File::CreateNew(
+        Format("{}{}{}-{}", path, kTemporary, getpid(), num_temporaries.fetch_add(1)));
     if (file.ok()) return AtomicFile(*std::move(file), path);
     if (file.status().code() != Code::kAlreadyExists || tries == 100) return file.status();
   }
@@ -104,16 +116,35 @@ AtomicFile::~AtomicFile() {
   (void)RemoveFile(file_.path());
 }
 
-Status AtomicFile::Commit() {
+Status AtomicFile::CommitAs(const std::string& path) {
   TRY(file_.Sync());
-  const std::string temporary = file_.path();
-  if (Status renamed = RenameFile(temporary, path_); !renamed.ok()) return renamed;
+  TRY(RenameFile(file_.path(), path));
   return file_.Close();
+}
+
+bool IsAbandoned(std::string_view name) {
+  const size_t at = name.rfind(kTemporary);
+  if (at == std::string_view::npos) return false;
+  const char* const end = name.data() + name.size();
+  pid_t process = 0;
+  uint64_t number = 0;
+  const auto [dash, error] = std::from_chars(name.data() + at + kTemporary.size(), end, process);
+  if (error != std::errc() || process <= 0 || dash == end || *dash != '-') return false;
+  const auto [stop, no_number] = std::from_chars(dash + 1, end, number);
+  if (no_number != std::errc() || stop != end) return false;
+  // In a container, the process before may have had our number.
+  if (process == getpid()) return number >= num_temporaries.load();
+  return kill(process, 0) != 0 && errno == ESRCH;
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
   TRY_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   TRY(file.Append(bytes));
+  TRY_ASSIGN(const uint64_t written, file.file().Size());
+  if (written != bytes.size()) {
+    return DataLoss("{}: {} bytes were written, but the disk took {}", Printable(path),
+                    bytes.size(), written);
+  }
   return file.Commit();
 }
 
@@ -214,6 +245,8 @@ Status RemoveFile(const std::string& path) { return Remove(path, 0); }
 Status RemoveFolder(const std::string& path) { return Remove(path, AT_REMOVEDIR); }
 
 Status RenameFile(const std::string& from, const std::string& to) {
+  if (const FileFault fault = BeforeFileEvent(FileAction::kRename, from, 0, to); fault.error != 0)
+    return FileError(fault.error, from, Format("rename to {}", Printable(to)));
   TRY_ASSIGN(const FolderEntry source, EntryWithinRoots(from));
   TRY_ASSIGN(const FolderEntry target, EntryWithinRoots(to));
   if (renameat(source.folder.get(), source.name.c_str(), target.folder.get(),

@@ -30,8 +30,12 @@ class AtomicFile {
   ~AtomicFile();
 
   Status Append(std::string_view bytes) { return file_.Append(bytes); }
+  // As it is called until it is committed.
+  File& file() { return file_; }
   // Returns when the file, and its name, are on the disk. Nothing may be appended afterwards.
-  Status Commit();
+  Status Commit() { return CommitAs(path_); }
+  // The same under another name than it was created for, in the same folder.
+  Status CommitAs(const std::string& path);
 
  private:
   AtomicFile(File file, std::string path);
@@ -64,6 +68,9 @@ Status MakeFolders(const std::string& path);
 Status RemoveFile(const std::string& path);
 // Removes an empty folder.
 Status RemoveFolder(const std::string& path);
+// Whether `name` is that of a file which an AtomicFile was writing when its process died: nobody
+// will put it in place.
+bool IsAbandoned(std::string_view name);
 // Replaces a file of the name `to`. Returns when the new name is on the disk.
 Status RenameFile(const std::string& from, const std::string& to);
 
