@@ -41,6 +41,20 @@ void PutTag(std::string_view tag, WireWriter& value) {
   if (!tag.empty()) value.Bytes(1, tag);
 }
 
+// A TensorProto of strings: 1: dtype  2: shape (2: (1: size))  8: elements.
+constexpr uint64_t kStringType = 7;
+std::string StringScalar(std::string_view text) {
+  return WireWriter().Varint(1, kStringType).Bytes(2, "").Bytes(8, text).text();
+}
+std::string StringVector(const std::vector<std::string>& texts) {
+  const WireWriter size = WireWriter().Varint(1, texts.size());
+  const WireWriter shape = WireWriter().Bytes(2, size.text());
+  WireWriter tensor;
+  tensor.Varint(1, kStringType).Bytes(2, shape.text());
+  for (const std::string& text : texts) tensor.Bytes(8, text);
+  return tensor.text();
+}
+
 }  // namespace
 
 Histogram::Histogram()
@@ -103,6 +117,39 @@ std::string TensorSummary(std::string_view tag, std::string_view tensor,
 
 std::string TensorSummaryOfNode(std::string_view node, std::string_view tensor) {
   return SummaryOf(WireWriter().Bytes(7, node).Bytes(8, tensor));
+}
+
+std::string ImageSummary(std::string_view tag, int64_t height, int64_t width, int64_t channels,
+                         std::string_view file) {
+  WireWriter image;
+  image.Varint(1, static_cast<uint64_t>(height)).Varint(2, static_cast<uint64_t>(width));
+  image.Varint(3, static_cast<uint64_t>(channels)).Bytes(4, file);
+  WireWriter writer;
+  PutTag(tag, writer);
+  return SummaryOf(writer.Bytes(4, image.text()));
+}
+
+std::string TextSummary(std::string_view tag, std::string_view text) {
+  return TensorSummary(tag, StringScalar(text), PluginMetadata("text", "", DataClass::kTensor));
+}
+
+std::string ImagesSummary(std::string_view tag, int64_t height, int64_t width,
+                          const std::vector<std::string>& files) {
+  std::vector<std::string> elements = {std::to_string(width), std::to_string(height)};
+  elements.insert(elements.end(), files.begin(), files.end());
+  return TensorSummary(tag, StringVector(elements),
+                       PluginMetadata("images", "", DataClass::kBlobs));
+}
+
+std::string PluginMetadata(std::string_view plugin, std::string_view content,
+                           DataClass data_class) {
+  WireWriter data;
+  data.Bytes(1, plugin);
+  if (!content.empty()) data.Bytes(2, content);
+  WireWriter metadata;
+  metadata.Bytes(1, data.text());
+  if (data_class != DataClass::kNone) metadata.Varint(4, static_cast<uint64_t>(data_class));
+  return metadata.text();
 }
 
 bool ParseSummaryTags(std::string_view summary, std::vector<std::string_view>* tags) {

@@ -94,6 +94,7 @@
   F(SparseToDense) \
   F(Conv) \
   F(RandomGenerator) \
+  F(RandomStreamState) \
   F(Candidates) \
   F(ParameterizedNormal) \
   F(SpaceToDepth) \

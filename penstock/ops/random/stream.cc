@@ -20,10 +20,62 @@ Philox StreamOfSeeds(int64_t seed, int64_t seed2) {
 
 RandomStream::RandomStream(int64_t seed, int64_t seed2) : next_(StreamOfSeeds(seed, seed2)) {}
 
+std::shared_ptr<RandomStream> RandomStreams::FindOrMake(const std::string& name, int64_t seed,
+                                                        int64_t seed2) {
+  MutexLock lock(mu_);
+  std::shared_ptr<RandomStream>& stream = streams_[name];
+  if (stream == nullptr) stream = std::make_shared<RandomStream>(seed, seed2);
+  return stream;
+}
+
+std::map<std::string, Philox> RandomStreams::Positions() const {
+  MutexLock lock(mu_);
+  std::map<std::string, Philox> positions;
+  for (const auto& [name, stream] : streams_) positions.emplace(name, stream->next());
+  return positions;
+}
+
+void RandomStreams::SetPositions(const std::map<std::string, Philox>& positions) {
+  MutexLock lock(mu_);
+  for (const auto& [name, position] : positions) {
+    std::shared_ptr<RandomStream>& stream = streams_[name];
+    if (stream == nullptr) {
+      stream = std::make_shared<RandomStream>(position);
+    } else {
+      stream->Set(position);
+    }
+  }
+}
+
+std::string RandomStreams::DebugString() const {
+  MutexLock lock(mu_);
+  return Format("{} random streams", streams_.size());
+}
+
+size_t RandomStreams::MemoryBytes() const {
+  MutexLock lock(mu_);
+  size_t bytes = sizeof *this;
+  for (const auto& [name, stream] : streams_) bytes += name.size() + sizeof *stream;
+  return bytes;
+}
+
 // Nodes of different functions may have one name; with other seeds they draw from other streams.
 NodeStream::NodeStream(const KernelRequest& request, int64_t seed, int64_t seed2)
-    : state_("_random", Format("{}/{}/{}", request.node, seed, seed2), "RandomStream",
-             [seed, seed2] { return std::make_shared<RandomStream>(seed, seed2); }) {}
+    : name_(Format("{}/{}/{}", request.node, seed, seed2)),
+      seed_(seed),
+      seed2_(seed2),
+      streams_(RandomStreams::kContainer, RandomStreams::kResourceName, "RandomStreams",
+               [] { return std::make_shared<RandomStreams>(); }) {}
+
+Result<std::shared_ptr<RandomStream>> NodeStream::Get(KernelContext& context) {
+  TRY_ASSIGN(std::shared_ptr<RandomStreams> streams, streams_.Get(context));
+  MutexLock lock(mu_);
+  if (found_in_ != streams) {
+    found_ = streams->FindOrMake(name_, seed_, seed2_);
+    found_in_ = std::move(streams);
+  }
+  return found_;
+}
 
 Status CheckSeed(const Shape& seed) {
   if (Shape{2}.IsCompatibleWith(seed)) return OkStatus();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,11 +17,13 @@
 
 namespace penstock::ops {
 
+// The numbers that a stateful node has yet to draw.
 // Threads: all methods may be called concurrently.
-class RandomStream final : public Resource {
+class RandomStream {
  public:
   // Seeds that are both 0 stand for seeds of chance.
   RandomStream(int64_t seed, int64_t seed2);
+  explicit RandomStream(const kernels::Philox& next) : next_(next) {}
 
   // Takes the next `blocks` blocks; the caller's alone.
   kernels::Philox Reserve(uint64_t blocks) {
@@ -29,13 +32,41 @@ class RandomStream final : public Resource {
     next_.Skip(blocks);
     return start;
   }
-
-  std::string DebugString() const override { return "random stream"; }
-  size_t MemoryBytes() const override { return sizeof *this; }
+  kernels::Philox next() const {
+    MutexLock lock(mu_);
+    return next_;
+  }
+  void Set(const kernels::Philox& next) {
+    MutexLock lock(mu_);
+    next_ = next;
+  }
 
  private:
-  Mutex mu_;
+  mutable Mutex mu_;
   kernels::Philox next_ GUARDED_BY(mu_);
+};
+
+// The streams of all stateful nodes of a session, by name: what has to be kept, besides variables,
+// to draw the same numbers again later (stream_state.h).
+// Threads: all methods may be called concurrently.
+class RandomStreams final : public Resource {
+ public:
+  static constexpr char kContainer[] = "_random";
+  static constexpr char kResourceName[] = "streams";
+
+  // The stream of that name, made from the seeds when there is none.
+  std::shared_ptr<RandomStream> FindOrMake(const std::string& name, int64_t seed, int64_t seed2);
+  // Where each stream stands.
+  std::map<std::string, kernels::Philox> Positions() const;
+  // Moves streams that exist, and makes those that do not. Others are left alone.
+  void SetPositions(const std::map<std::string, kernels::Philox>& positions);
+
+  std::string DebugString() const override;
+  size_t MemoryBytes() const override;
+
+ private:
+  mutable Mutex mu_;
+  std::map<std::string, std::shared_ptr<RandomStream>> streams_ GUARDED_BY(mu_);
 };
 
 // The stream of a stateful node: one for all plans of a session that the node is part of. Threads:
@@ -45,7 +76,7 @@ class NodeStream {
   NodeStream(const KernelRequest& request, int64_t seed, int64_t seed2);
 
   Result<kernels::Philox> ReserveBlocks(KernelContext& context, uint64_t blocks) {
-    TRY_ASSIGN(const std::shared_ptr<RandomStream> stream, state_.Get(context));
+    TRY_ASSIGN(const std::shared_ptr<RandomStream> stream, Get(context));
     return stream->Reserve(blocks);
   }
   Result<kernels::Philox> ReserveWords(KernelContext& context, uint64_t words) {
@@ -57,7 +88,16 @@ class NodeStream {
   }
 
  private:
-  SharedState<RandomStream> state_;
+  Result<std::shared_ptr<RandomStream>> Get(KernelContext& context);
+
+  // Constant after construction.
+  const std::string name_;
+  const int64_t seed_, seed2_;
+  SharedState<RandomStreams> streams_;
+  Mutex mu_;
+  // What was found last, and where: a session that was reset has other streams.
+  std::shared_ptr<RandomStreams> found_in_ GUARDED_BY(mu_);
+  std::shared_ptr<RandomStream> found_ GUARDED_BY(mu_);
 };
 
 // The stream of a stateless op with an input `seed` of two integers. REQUIRES: CheckSeed.

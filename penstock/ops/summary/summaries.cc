@@ -7,6 +7,7 @@
 #include "penstock/io/summary.h"
 #include "penstock/ops/dtype_switch.h"
 #include "penstock/ops/parse/serialize.h"
+#include "penstock/ops/summary/image_summary.h"
 
 namespace penstock::ops {
 namespace {
@@ -118,7 +119,8 @@ Result<std::unique_ptr<Kernel>> TensorSummary::MakeCpuKernel(const KernelRequest
 }
 
 void RegisterSummaries(Registrar& registrar) {
-  registrar.AddAll<ScalarSummary, HistogramSummary, MergeSummary, TensorSummaryV2, TensorSummary>();
+  registrar.AddAll<ScalarSummary, HistogramSummary, ImageSummary, MergeSummary, TensorSummaryV2,
+                   TensorSummary>();
 }
 
 }  // namespace penstock::ops
