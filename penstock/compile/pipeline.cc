@@ -7,7 +7,7 @@ namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
   return {"inline",     "free", "fold", "simplify", "merge", "epilogue",
-          "layer_norm", "pool", "fuse", "gates",    "memory"};
+          "layer_norm", "pool", "fuse", "gates",    "order", "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -35,6 +35,7 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));
     return OkStatus();
   }));
+  TRY(run("order", [&](Graph& g) { return OrderForMemory(g, out.schedule); }));
   TRY(run("memory", [&](Graph& g) { return PlanMemory(g, out.schedule); }));
   out.passes = run.TakeReports();
   return out;
