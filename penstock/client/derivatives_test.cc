@@ -54,6 +54,15 @@ TEST_F(Derivatives, TakeOpsAndVariables) {
   ExpectNear(Run(Grad(Tanh)(w)), {1 - std::tanh(0.5) * std::tanh(0.5)});
 }
 
+TEST_F(Derivatives, ByVariablesCountAllReads) {
+  const Variable<double> w(g, Vector({1, 2})), other(g, Vector({5}));
+  const auto loss = Sum(w * w) + Sum(w * 3.0);
+  ExpectNear(Run(GradientOf(loss, w)), {5, 7});
+  const auto [dw, none] = GradientsOf(loss, std::tuple(w, other), Unconnected::kZeros);
+  ExpectNear(Run(dw), {5, 7});
+  ExpectNear(Run(none), {0});
+}
+
 TEST_F(Derivatives, LeaveIntegersAlone) {
   const auto f = [](Output<double> x, Output<int32_t> i) { return Gather(x, i) * 2.0; };
   const Output<double> dx = Grad(f)(Vector({1, 2, 3}), Constant<int32_t>(g, 1));

@@ -18,6 +18,15 @@ std::string NamesOfMissing(const Graph& graph, const std::vector<OutputRef>& xs,
   return names;
 }
 
+// Zeros like an output, or like what the variable behind a handle holds.
+Expr ZerosLike(const Scope& scope, OutputRef x) {
+  const Graph& graph = scope.graph();
+  const AttrValue* dtype = FindAttr(graph.node(x.node).attrs, "dtype");
+  if (graph.output(x).dtype != DType::kResource || dtype == nullptr)
+    return Op("ZerosLike", Expr(&scope, x));
+  return Op("ZerosLike", Op("ReadVariableOp", Expr(&scope, x), {{"dtype", *dtype}}));
+}
+
 }  // namespace
 
 std::vector<OutputRef> AddGradients(Graph& graph, const GradientsAsked& asked, CallSite site) {
@@ -33,8 +42,7 @@ std::vector<OutputRef> AddGradients(Graph& graph, const GradientsAsked& asked, C
         site);
   }
   for (size_t i = 0; i < gradients.size(); ++i) {
-    if (gradients[i].node == kNoNode)
-      gradients[i] = Op("ZerosLike", Expr(&scope, asked.xs[i])).ref();
+    if (gradients[i].node == kNoNode) gradients[i] = ZerosLike(scope, asked.xs[i]).ref();
   }
   OrThrow(scope.status(), site);
   return gradients;

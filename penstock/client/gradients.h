@@ -28,6 +28,16 @@ struct GradientsAsked {
 // d(sum of dy * y) / dx for each x.
 std::vector<OutputRef> AddGradients(Graph& graph, const GradientsAsked& asked, CallSite site);
 
+// What to differentiate by: an output, or the handle of a variable.
+template <class X>
+OutputRef SourceOf(const X& x) {
+  if constexpr (requires { x.handle(); }) {
+    return {x.handle(), 0};
+  } else {
+    return x.ref();
+  }
+}
+
 // Typed handles of `refs`, as many as the tuple has.
 template <class Tuple>
 Tuple LoadOutputs(Graph& graph, const std::vector<OutputRef>& refs) {
@@ -45,27 +55,29 @@ bool IsConnected(const Output<T>& gradient) {
   return gradient.ref().node != kNoNode;
 }
 
-// The derivative of the sum of y's elements with regard to x, in the shape of x.
+// The derivative of the sum of y's elements with regard to x, an output or a variable, in the shape
+// of x. All that was read from a variable counts.
 //
 //   auto slope = GradientOf(loss, weights);
 template <class T, class X>
-Output<X> GradientOf(const Output<T>& y, const Output<X>& x,
-                     Unconnected unconnected = Unconnected::kError,
-                     CallSite site = CallSite::Here()) {
-  return Output<X>(y.graph(), client_internal::AddGradients(
-                                  y.graph(), {y.ref(), {x.ref()}, {}, unconnected}, site)[0]);
+Output<typename X::Element> GradientOf(const Output<T>& y, const X& x,
+                                       Unconnected unconnected = Unconnected::kError,
+                                       CallSite site = CallSite::Here()) {
+  return {y.graph(),
+          client_internal::AddGradients(
+              y.graph(), {y.ref(), {client_internal::SourceOf(x)}, {}, unconnected}, site)[0]};
 }
 
 // The same for several, in one pass over the graph.
 //
 //   auto [dw, db] = GradientsOf(loss, std::tuple(weights, bias));
 template <class T, class... Xs>
-std::tuple<Output<Xs>...> GradientsOf(const Output<T>& y, const std::tuple<Output<Xs>...>& xs,
-                                      Unconnected unconnected = Unconnected::kError,
-                                      CallSite site = CallSite::Here()) {
+std::tuple<Output<typename Xs::Element>...> GradientsOf(
+    const Output<T>& y, const std::tuple<Xs...>& xs, Unconnected unconnected = Unconnected::kError,
+    CallSite site = CallSite::Here()) {
   std::vector<OutputRef> refs;
-  std::apply([&](const auto&... x) { (refs.push_back(x.ref()), ...); }, xs);
-  return client_internal::LoadOutputs<std::tuple<Output<Xs>...>>(
+  std::apply([&](const auto&... x) { (refs.push_back(client_internal::SourceOf(x)), ...); }, xs);
+  return client_internal::LoadOutputs<std::tuple<Output<typename Xs::Element>...>>(
       y.graph(),
       client_internal::AddGradients(y.graph(), {y.ref(), std::move(refs), {}, unconnected}, site));
 }

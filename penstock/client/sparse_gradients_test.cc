@@ -183,5 +183,15 @@ TEST(GradientOverride, IsAnErrorAndNotIgnored) {
   }
 }
 
+TEST(GradientOverride, OfACallIsTheDerivativeOfItsFunction) {
+  Graph g;
+  Function square([](Output<float> x) { return x * x; });
+  const auto x = Constant(g, 3.f);
+  const auto y = square(x);
+  SetAttr(g.node(y.ref().node).attrs, "_gradient_op_type", std::string("PartitionedCall-7"));
+  Session session(g);
+  EXPECT_EQ(float(session.Run(GradientOf(y, x))), 6);
+}
+
 }  // namespace
 }  // namespace penstock

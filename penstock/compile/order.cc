@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "penstock/compile/passes.h"
+#include "penstock/compile/rewrite.h"
 #include "penstock/core/checked.h"
 
 namespace penstock {
@@ -159,7 +160,7 @@ class Chooser {
   // What orders ready nodes, the best last; the node itself.
   using Entry = std::tuple<bool, int64_t, int64_t, NodeId>;
 
-  // Nodes with effects keep the order they had.
+  // Nodes that have effects or see those of others keep the order they had.
   void FindEdges(const Graph& graph) {
     NodeId last_effect = kNoNode;
     for (size_t at = 0; at < order_.size(); ++at) {
@@ -168,7 +169,7 @@ class Chooser {
       position_[id] = static_cast<int64_t>(at);
       std::vector<NodeId> sources = node.control_inputs;
       for (const OutputRef& input : node.inputs) sources.push_back(input.node);
-      if (!node.op->traits.pure && !IsRandom(node)) {
+      if ((!node.op->traits.pure && !IsRandom(node)) || ReadsVariable(graph, node)) {
         if (last_effect != kNoNode) sources.push_back(last_effect);
         last_effect = id;
       }

@@ -22,7 +22,10 @@ struct Ordered {
 Ordered Order(std::string_view text, bool reorder = true) {
   Ordered out;
   Result<Graph> graph = ParseTextGraph(text, StandardOps());
-  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  if (!graph.ok()) {
+    ADD_FAILURE() << graph.status().ToString();
+    return out;
+  }
   out.graph = *std::move(graph);
   out.schedule = *MakeSchedule(out.graph, 1);
   if (reorder) {
@@ -38,7 +41,7 @@ std::string Terms(int count, int64_t n) {
   for (int i = 0; i < count; ++i) {
     text += Format("term{} = Exp(x)\ny{} = Sub(y{}, term{})\n", i, i + 1, i, i);
   }
-  return text + Format("sum = Sum(y{}, zero)\nzero = Const(value=int32 0)\n", count);
+  return text + Format("zero = Const(value=int32 0)\nsum = Sum(y{}, zero)\n", count);
 }
 
 TEST(MemoryOrder, ComputesValuesWhenTheyAreNeeded) {
