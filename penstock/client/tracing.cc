@@ -29,14 +29,24 @@ class Trace {
   std::vector<OutputRef> Captures(CallSite site) const {
     return OrThrow(FindCaptures(graph_, part_), site);
   }
+  std::vector<OutputInfo> ResultInfos() const {
+    std::vector<OutputInfo> infos;
+    for (const OutputRef& ref : part_.results)
+      infos.push_back({graph_.output(ref).dtype, false, graph_.output(ref).shape});
+    return infos;
+  }
   std::vector<Shape> ResultShapes() const {
     std::vector<Shape> shapes;
     for (const OutputRef& ref : part_.results) shapes.push_back(graph_.output(ref).shape);
     return shapes;
   }
+  FunctionDef Extract(const std::vector<OutputRef>& captures, const std::string& name,
+                      CallSite site) const {
+    return OrThrow(ExtractFunction(graph_, part_, captures, name), site);
+  }
   std::string MakeFunction(const std::vector<OutputRef>& captures, const TraceOptions& options,
                            CallSite site) const {
-    FunctionDef function = OrThrow(ExtractFunction(graph_, part_, captures, options.name), site);
+    FunctionDef function = Extract(captures, options.name, site);
     if (options.noinline) function.attrs.emplace_back("_noinline", true);
     return AddToLibrary(graph_, std::move(function));
   }
@@ -117,6 +127,35 @@ TracedFunction TraceFunction(Graph& graph, const std::vector<OutputInfo>& args, 
   traced.captures = trace.Captures(site);
   traced.result_shapes = trace.ResultShapes();
   const std::string name = trace.MakeFunction(traced.captures, options, site);
+  traced.function = graph.library().functions.at(name);
+  return traced;
+}
+
+TracedFunction TraceWithGradient(Graph& graph, const std::vector<OutputInfo>& args,
+                                 const BodyFn& body, const BodyFn& gradient, CallSite site) {
+  const Trace forward(graph, args, body, site);
+  const std::vector<OutputInfo> results = forward.ResultInfos();
+  std::vector<OutputInfo> gradient_args = args;
+  for (int round = 0; round < 2; ++round)
+    gradient_args.insert(gradient_args.end(), results.begin(), results.end());
+  const Trace backward(graph, gradient_args, gradient, site);
+  TracedFunction traced;
+  traced.captures = forward.Captures(site);
+  AddMissing(backward.Captures(site), &traced.captures);
+  for (const OutputRef& ref : traced.captures) {
+    if (ref.node >= forward.part().first)
+      throw Error(InvalidArgument("a gradient uses an inner value of its function: it is given the "
+                                  "arguments, the results and what arrives there"),
+                  site);
+  }
+  traced.result_shapes = forward.ResultShapes();
+  FunctionDef own = backward.Extract(traced.captures, "custom_gradient", site);
+  // Of a call, what it captures comes right after its arguments.
+  std::vector<ArgDef>& order = own.signature.inputs;
+  std::rotate(order.begin() + static_cast<ptrdiff_t>(args.size()),
+              order.begin() + static_cast<ptrdiff_t>(gradient_args.size()), order.end());
+  const std::string name = forward.MakeFunction(traced.captures, {.name = "custom"}, site);
+  graph.library().gradients[name] = AddToLibrary(graph, std::move(own));
   traced.function = graph.library().functions.at(name);
   return traced;
 }

@@ -37,6 +37,11 @@ struct TraceOptions {
 
 TracedFunction TraceFunction(Graph& graph, const std::vector<OutputInfo>& args, const BodyFn& body,
                              const TraceOptions& options, CallSite site);
+// A function with a derivative of its own: `gradient` is called with the arguments, the results,
+// and what arrives at each result, and returns the gradients of the arguments in order. Outer
+// values that either uses count as constants.
+TracedFunction TraceWithGradient(Graph& graph, const std::vector<OutputInfo>& args,
+                                 const BodyFn& body, const BodyFn& gradient, CallSite site);
 // Whether the graph still has the function and all that it captured.
 bool IsUsable(const Graph& graph, const TracedFunction& traced);
 NodeId AddCall(Graph& graph, const TracedFunction& traced, std::vector<OutputRef> args,

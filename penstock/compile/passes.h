@@ -50,6 +50,9 @@ Status FuseGates(Graph& graph);
 Status OrderUpdates(Graph& graph);
 // Chooses the order of nodes and whether they run in sequence.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads);
+// Takes another order where that needs less memory at once: values are computed when they are
+// needed, and read as soon as that frees others. Effects keep their order.
+Status OrderForMemory(const Graph& graph, Schedule& schedule);
 // Gives values of known size a place in the step's arena, reusing places and writing in place where
 // it may.
 Status PlanMemory(const Graph& graph, Schedule& schedule);

@@ -6,8 +6,8 @@
 namespace penstock {
 
 std::vector<std::string> OptionalPasses() {
-  return {"inline",     "free", "fold", "simplify", "merge", "updates", "epilogue",
-          "layer_norm", "pool", "fuse", "gates",    "order", "memory"};
+  return {"inline",     "free", "fold", "simplify", "merge",      "updates", "epilogue",
+          "layer_norm", "pool", "fuse", "gates",    "read_first", "order",   "memory"};
 }
 
 Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
@@ -32,11 +32,12 @@ Result<Compiled> Compile(const Graph& graph, const CompileRequest& request,
   TRY(run("pool", HandOverPoolPlaces));
   TRY(run("fuse", FuseElementwise));
   TRY(run("gates", FuseGates));
-  TRY(run("order", OrderUpdates));
+  TRY(run("read_first", OrderUpdates));
   TRY(run("schedule", [&](Graph& g) -> Status {
     TRY_ASSIGN(out.schedule, MakeSchedule(g, options.threads));
     return OkStatus();
   }));
+  TRY(run("order", [&](Graph& g) { return OrderForMemory(g, out.schedule); }));
   TRY(run("memory", [&](Graph& g) { return PlanMemory(g, out.schedule); }));
   out.passes = run.TakeReports();
   return out;

@@ -6,6 +6,7 @@
 #include "penstock/graph/extract.h"
 #include "penstock/graph/flow.h"
 #include "penstock/graph/gradients.h"
+#include "penstock/graph/recompute.h"
 
 namespace penstock {
 namespace {
@@ -78,7 +79,7 @@ Result<std::vector<OutputRef>> FunctionWriter::Copy(const std::vector<OutputRef>
     const Node& node = source_.node(open.back());
     open.pop_back();
     for (const OutputRef& input : node.inputs) need_value(input);
-    if (!controls) continue;
+    if (!controls && !HoldsBack(node)) continue;
     for (const NodeId id : node.control_inputs) {
       if (FlowOf(*source_.node(id).op) == Flow::kNone) need(id);
     }
@@ -99,7 +100,7 @@ Result<std::vector<OutputRef>> FunctionWriter::Copy(const std::vector<OutputRef>
     Node& copy = graph_.node(copies_.at(id));
     for (OutputRef& input : copy.inputs) input = here(input);
     copy.control_inputs.clear();
-    if (controls) {
+    if (controls || HoldsBack(copy)) {
       for (const NodeId control : source_.node(id).control_inputs) {
         if (const auto it = copies_.find(control); it != copies_.end())
           copy.control_inputs.push_back(it->second);

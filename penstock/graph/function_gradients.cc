@@ -5,6 +5,7 @@
 #include <set>
 
 #include "penstock/graph/body_derivative.h"
+#include "penstock/graph/custom_gradient.h"
 #include "penstock/graph/gradients.h"
 
 namespace penstock {
@@ -488,7 +489,16 @@ void Report(Gradients& g, const Status& status) {
 
 }  // namespace
 
-void DifferentiateCall(Gradients& g) { Report(g, ChoiceGradient(g, CallForm()).Run()); }
+void DifferentiateCall(Gradients& g) {
+  const Graph& graph = g.scope().graph();
+  const FunctionName f = GetOr<FunctionName>(graph.node(g.output(0).ref().node).attrs, "f");
+  const auto& named = graph.library().gradients;
+  if (const auto own = named.find(f.name); own != named.end()) {
+    Report(g, CallGradientFunction(g, {own->second, f.attrs}));
+  } else {
+    Report(g, ChoiceGradient(g, CallForm()).Run());
+  }
+}
 
 void DifferentiateBranches(Gradients& g) {
   const std::string& op = g.scope().graph().node(g.output(0).ref().node).op_name();

@@ -6,6 +6,7 @@
 
 #include "penstock/graph/flow.h"
 #include "penstock/graph/raise_flow.h"
+#include "penstock/graph/recompute.h"
 
 namespace penstock {
 namespace {
@@ -25,7 +26,10 @@ bool PassesOn(std::string_view op) { return op == "Identity" || op == "ReadVaria
 class Differentiator {
  public:
   Differentiator(const Scope& scope, const GradientRequest& request)
-      : scope_(scope.Sub("gradients")), graph_(scope_.graph()), request_(request) {
+      : scope_(scope.Sub("gradients")),
+        graph_(scope_.graph()),
+        request_(request),
+        recomputation_(graph_) {
     for (const OutputRef& x : request.xs) is_x_[KeyOf(x)] = true;
     for (const OutputRef& stop : request.stops) is_stop_[KeyOf(stop)] = true;
   }
@@ -44,6 +48,7 @@ class Differentiator {
     for (size_t i = order.size(); i-- > 0;) {
       if (needed_[order[i]]) TRY(Differentiate(order[i]));
     }
+    TRY(recomputation_.Apply());
     std::vector<GradientValue> results;
     for (const OutputRef& x : request_.xs) {
       GradientValue& result = results.emplace_back();
@@ -107,19 +112,19 @@ class Differentiator {
     return OkStatus();
   }
 
-  // What arrived at a value, as one node.
+  // What arrived at a value, as one node. The terms stay: those who ask for rows may come later.
   Expr Sum(OutputRef ref) {
     const auto it = arrived_.find(KeyOf(ref));
     if (it == arrived_.end() || it->second.empty()) return {};
-    std::vector<Term>& terms = it->second;
-    if (terms.size() > 1) {
+    const std::vector<Term>& terms = it->second;
+    if (terms.size() == 1) return terms[0].dense;
+    Expr& sum = sums_[KeyOf(ref)];
+    if (!sum.valid()) {
       std::vector<Expr> dense;
       for (const Term& term : terms) dense.push_back(term.dense);
-      const Expr sum =
-          scope_.Add("AddN", dense, {{"N", static_cast<int64_t>(dense.size())}}, "AddN");
-      terms = {{sum, {}}};
+      sum = scope_.Add("AddN", dense, {{"N", static_cast<int64_t>(dense.size())}}, "AddN");
     }
-    return terms[0].dense;
+    return sum;
   }
 
   // The rows that arrived at a value, one after the other; invalid when anything else did.
@@ -145,7 +150,8 @@ class Differentiator {
   }
 
   Status Differentiate(NodeId id) {
-    if (PassesOn(graph_.node(id).op->def.name)) {
+    if (PassesOn(graph_.node(id).op_name())) {
+      TRY(CheckNotOverridden(id));
       PassOn(id);
       return OkStatus();
     }
@@ -156,15 +162,19 @@ class Differentiator {
       any |= dys.back().valid();
     }
     const OpInfo& op = *graph_.node(id).op;
-    if (!any || op.no_gradient) return OkStatus();
+    if (!any) return OkStatus();
+    TRY(CheckNotOverridden(id));
+    if (op.no_gradient) return OkStatus();
     if (op.gradient == nullptr) {
       return Unimplemented("the gradient of {}: its op has none", graph_.Describe(id));
     }
     const Scope scope = scope_.Sub(op.def.name + "_grad");
-    Gradients gradients(&scope, graph_, id, std::move(dys));
+    const NodeId first = graph_.num_nodes();
+    Gradients gradients(&scope, graph_, id, dys);
     if (Status status = op.gradient(graph_.node(id).decoded.get(), gradients); !status.ok())
       return status;
     TRY(scope_.status());
+    recomputation_.Note(id, dys, first, graph_.num_nodes());
     const std::vector<OutputRef> inputs = graph_.node(id).inputs;
     for (size_t i = 0; i < gradients.results().size(); ++i) {
       const Expr& result = gradients.results()[i];
@@ -175,6 +185,17 @@ class Differentiator {
       arrived_[KeyOf(inputs[i])].push_back(term);
     }
     return OkStatus();
+  }
+
+  // A graph of TensorFlow may name another derivative than the op's, which lives in the program that
+  // wrote it: better an error than wrong numbers. Calls name the derivative of their function.
+  Status CheckNotOverridden(NodeId id) const {
+    const AttrValue* attr = FindAttr(graph_.node(id).attrs, "_gradient_op_type");
+    const std::string* name = attr == nullptr ? nullptr : attr->Get<std::string>();
+    if (name == nullptr || *name == graph_.node(id).op_name()) return OkStatus();
+    if (name->starts_with("PartitionedCall-")) return OkStatus();
+    return Unimplemented("the gradient of {}: the node asks for '{}' (_gradient_op_type)",
+                         graph_.Describe(id), *name);
   }
 
   void PassOn(NodeId id) {
@@ -192,6 +213,8 @@ class Differentiator {
   std::map<Key, bool> is_x_, is_stop_;
   std::vector<char> active_, needed_;  // by node, those of before
   std::map<Key, std::vector<Term>> arrived_;
+  std::map<Key, Expr> sums_;
+  Recomputation recomputation_;
 };
 
 }  // namespace
