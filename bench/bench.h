@@ -40,5 +40,7 @@ void AddFunctionCases(std::vector<Case>& cases);
 void AddRandomCases(std::vector<Case>& cases);
 void AddConvCases(std::vector<Case>& cases);
 void AddNnCases(std::vector<Case>& cases);
+void AddTrainCases(std::vector<Case>& cases);
+void AddTrainLstmCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -65,6 +65,8 @@ int Main(int argc, char** argv) {
   AddRandomCases(cases);
   AddConvCases(cases);
   AddNnCases(cases);
+  AddTrainCases(cases);
+  AddTrainLstmCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {
