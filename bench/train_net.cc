@@ -1,6 +1,9 @@
 #include "bench/train_net.h"
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 #include "penstock/client/constant.h"
 
@@ -43,6 +46,7 @@ Expr TrainNet::Normal(const Shape& shape, float deviation) const {
 
 TrainNet::Weights TrainNet::Parameter(std::string_view name, const Shape& shape, float deviation) {
   const Output<float> initial(graph_, Normal(shape, deviation).ref());
+  if (!scope_.status().ok()) throw Error(scope_.status());
   const Variable<float> variable(graph_, initial, name);
   parameters_.push_back(variable.handle());
   return {variable.handle(), Expr(&scope_, variable.Read().ref())};
@@ -72,9 +76,10 @@ Expr TrainNet::Conv(Expr x, int64_t size, int64_t channels, int64_t stride,
 }
 
 Expr TrainNet::PaddedConv(Expr x, int64_t size, int64_t channels, int64_t stride, int64_t zeros) {
-  const Expr paddings =
-      Op("Reshape", Integers({0, 0, zeros, zeros, zeros, zeros, 0, 0}), Integers({4, 2}));
-  return Conv(Op("Pad", x, paddings), size, channels, stride, "VALID");
+  Tensor paddings(DType::kInt32, Shape{4, 2});
+  const int32_t z = static_cast<int32_t>(zeros), sides[] = {0, 0, z, z, z, z, 0, 0};
+  std::copy(std::begin(sides), std::end(sides), paddings.mutable_data<int32_t>());
+  return Conv(Op("Pad", x, scope_.Constant(paddings)), size, channels, stride, "VALID");
 }
 
 Expr TrainNet::MaxPool(Expr x, int64_t size, int64_t stride, std::string_view padding) const {
@@ -140,7 +145,13 @@ double StepMs(TrainNet& net, const Operation& step, const Options& options, int 
   Session session(net.graph(),
                   {.threads = options.threads, .memory_limit = 0, .disabled_passes = {}});
   session.Run(InitVariables(net.graph()));
-  return MedianMs([&] { session.Run(step); }, steps, 3);
+  const double ms = MedianMs([&] { session.Run(step); }, steps, 3);
+  if (!options.trace.empty()) {
+    RunMetadata metadata;
+    session.Run({}, {}, {step.name()}, {.trace = true}, &metadata);
+    std::ofstream(options.trace) << metadata.chrome_trace;
+  }
+  return ms;
 }
 
 }  // namespace penstock::bench
