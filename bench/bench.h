@@ -11,6 +11,7 @@ struct Options {
   int threads = 2;
   int batch = 16;
   std::string device = "cpu";
+  std::string trace;  // where to write the trace of a step of the cases that train; empty: nowhere
 };
 
 // One measured figure. A unit that ends in "/s" is better when higher, any other when lower.
@@ -42,5 +43,7 @@ void AddRandomCases(std::vector<Case>& cases);
 void AddConvCases(std::vector<Case>& cases);
 void AddNnCases(std::vector<Case>& cases);
 void AddCheckpointCases(std::vector<Case>& cases);
+void AddTrainCases(std::vector<Case>& cases);
+void AddTrainLstmCases(std::vector<Case>& cases);
 
 }  // namespace penstock::bench

@@ -31,12 +31,14 @@ namespace {
 
 void PrintUsage(const std::vector<Case>& cases) {
   std::printf(
-      "usage: penstock_bench [--only NAME[,NAME...]] [--threads N] [--device cpu] [--batch B]\n\n"
+      "usage: penstock_bench [--only NAME[,NAME...]] [--threads N] [--device cpu] [--batch B]\n"
+      "                      [--trace FILE]\n\n"
       "Measures and prints one JSON line a case. Without --only all cases are run.\n\n"
       "  --only NAMES   cases to run, separated by commas\n"
       "  --threads N    threads that compute, the caller's included (default 2)\n"
       "  --device D     cpu; cuda once it exists\n"
       "  --batch B      batch size of the cases that have one (default 16)\n"
+      "  --trace FILE   write what a training step does, for chrome://tracing or Perfetto\n"
       "  --help         this text\n\ncases:\n");
   for (const Case& c : cases) std::printf("  %-18s %s\n", c.name.c_str(), c.what.c_str());
 }
@@ -67,6 +69,8 @@ int Main(int argc, char** argv) {
   AddConvCases(cases);
   AddNnCases(cases);
   AddCheckpointCases(cases);
+  AddTrainCases(cases);
+  AddTrainLstmCases(cases);
   Options options;
   std::set<std::string> only;
   for (int i = 1; i < argc; ++i) {
@@ -75,7 +79,8 @@ int Main(int argc, char** argv) {
       PrintUsage(cases);
       return 0;
     }
-    if (flag != "--only" && flag != "--threads" && flag != "--batch" && flag != "--device") {
+    if (flag != "--only" && flag != "--threads" && flag != "--batch" && flag != "--device" &&
+        flag != "--trace") {
       return Usage("unknown option " + Printable(flag));
     }
     if (i + 1 == argc) return Usage(flag + " needs a value");
@@ -89,6 +94,8 @@ int Main(int argc, char** argv) {
       }
     } else if (flag == "--device") {
       options.device = value;
+    } else if (flag == "--trace") {
+      options.trace = value;
     } else if (!ParseNumber(value, flag == "--threads" ? &options.threads : &options.batch)) {
       return Usage(flag + " needs a positive number, got " + Printable(value));
     }

@@ -39,7 +39,7 @@ foreach(source ${sources})
   set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 300)
 endforeach()
 
-foreach(name golden_check model_check)
+foreach(name golden_check model_check curve_check)
   add_executable(${name} ${root}/tests/${name}.cc)
   target_link_libraries(${name} PRIVATE conformance)
   penstock_link_all_rooms(${name})

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "penstock/compile/arena.h"
@@ -21,11 +23,20 @@ std::optional<int64_t> BytesOf(const OutputInfo& info) {
   return CheckedMul(*count, static_cast<int64_t>(SizeOf(info.dtype)));
 }
 
+// Ops that move a variable along a gradient: they only read it.
+bool IsUpdate(std::string_view op) {
+  constexpr std::string_view kUpdates[] = {"ResourceApply",      "ResourceSparseApply",
+                                           "ResourceScatterAdd", "ResourceScatterSub",
+                                           "AssignAddVariable",  "AssignSubVariable"};
+  return std::any_of(std::begin(kUpdates), std::end(kUpdates),
+                     [&](std::string_view name) { return op.starts_with(name); });
+}
+
 // Whether a reader may hold on to input `i`, or pass it on in a way that its traits do not tell.
 bool LetsEscape(const Node& reader, const OutputInfo& input) {
   const OpTraits& traits = reader.op->traits;
   if (reader.op_name() == "_Retval" || traits.keeps_inputs || traits.async) return true;
-  if (traits.placeable || traits.aliases_input) return false;
+  if (traits.placeable || traits.aliases_input || IsUpdate(reader.op_name())) return false;
   if (!traits.pure) return true;
   // A kernel that makes its outputs itself may return an input of that type.
   return std::any_of(reader.outputs.begin(), reader.outputs.end(),

@@ -129,6 +129,16 @@ TEST(Memory, PlansNothingAbsurd) {
   EXPECT_TRUE(planned.schedule.places.empty());
 }
 
+TEST(Memory, UpdatesOnlyReadTheirGradient) {
+  const char* text = R"(v = VarHandleOp(dtype=float, shape=[1024], shared_name="v")
+                        x = Placeholder(shape=[1024]) ; g = Neg(x) ; rate = Placeholder(shape=[])
+                        u = {}(v, {} g))";
+  const std::string moved = Format(text, "ResourceApplyGradientDescent", "rate,");
+  EXPECT_GE(PlanText(moved).Offset("g"), 0);
+  // An assignment keeps what it is given.
+  EXPECT_EQ(PlanText(Format(text, "AssignVariableOp", "")).Offset("g"), -1);
+}
+
 TEST(Memory, ParallelSchedulesHaveNoPlan) {
   Graph graph = *ParseTextGraph("x = Placeholder(shape=[16]) ; y = Exp(x)", StandardOps());
   Schedule schedule = *MakeSchedule(graph, 1);

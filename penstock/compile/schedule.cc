@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "penstock/compile/calls.h"
 #include "penstock/compile/passes.h"
@@ -14,17 +16,35 @@ constexpr double kHandOverCycles = 30'000;
 // Nodes of unknown size count as dear.
 constexpr double kUnknownElements = 100'000;
 
+// From here on a kernel that can share its work keeps all threads busy.
+constexpr double kSharedCycles = 500'000;
+
+// Names of ops, or their beginnings, whose kernels share their work among the threads, besides
+// those that work element by element. Only what can be dear in a large graph is worth a row.
+constexpr std::string_view kSharing[] = {
+    "MatMul",   "BatchMatMul", "Conv2D",  "Conv3D",       "DepthwiseConv2d", "_Epilogue",
+    "_Fused",   "MaxPool",     "AvgPool", "_MaxPool",     "FusedBatchNorm",  "BiasAddGrad",
+    "ConcatV2", "Transpose",   "Softmax", "SparseSoftmax"};
+
+bool SharesItsWork(const Node& node) {
+  return node.op->traits.elementwise ||
+         std::any_of(std::begin(kSharing), std::end(kSharing),
+                     [&](std::string_view name) { return node.op_name().starts_with(name); });
+}
+
 }  // namespace
 
 // Nodes run beside each other only where that pays: when dear nodes that do not wait for one
-// another make up more than the hand-overs cost. A chain, or a graph of cheap nodes, is one
-// sequence; a dear node uses the threads inside itself.
+// another, and do not use the threads inside themselves, make up more than the hand-overs cost. A
+// chain, a graph of cheap nodes, or one of large products is one sequence: it has its memory
+// planned, and each node has all threads and the cache.
 Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
   Schedule schedule;
   TRY_ASSIGN(schedule.order, graph.TopologicalOrder());
   std::vector<double> finish(graph.num_nodes(), 0);  // along the dearest path
   WaitingNodes waiting(graph);
-  double total = 0;
+  double total = 0;    // of dear nodes
+  double in_turn = 0;  // what they take one after the other
   double longest = 0;
   for (const NodeId id : schedule.order) {
     const Node& node = graph.node(id);
@@ -35,9 +55,12 @@ Result<Schedule> MakeSchedule(const Graph& graph, int threads) {
     const double cost = EstimateCycles(graph, node, kUnknownElements);
     finish[id] = start + cost;
     longest = std::max(longest, finish[id]);
-    if (cost > kHandOverCycles) total += cost;
+    if (cost <= kHandOverCycles) continue;
+    total += cost;
+    in_turn += cost > kSharedCycles && SharesItsWork(node) ? cost / threads : cost;
   }
-  if (threads > 1 && total > 2 * kHandOverCycles && total > 1.5 * longest)
+  const double beside = std::max(longest, total / threads);
+  if (threads > 1 && total > 2 * kHandOverCycles && total > 1.5 * longest && in_turn > 1.2 * beside)
     schedule.sequential = false;
   return schedule;
 }

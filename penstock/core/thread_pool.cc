@@ -96,6 +96,34 @@ bool ThreadPool::RunOne() {
   return true;
 }
 
+bool ThreadPool::HelpUntil(FunctionRef<bool()> done) {
+  MutexLock lock(mu_);
+  if (has_helper_) return false;
+  has_helper_ = true;
+  while (!done()) {
+    std::function<void()> task;
+    if (Pop(&task)) {
+      mu_.Unlock();
+      task();
+      mu_.Lock();
+      continue;
+    }
+    idle_.fetch_add(1, std::memory_order_relaxed);
+    wake_.Wait(mu_);
+    idle_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  has_helper_ = false;
+  // A task that woke this thread is for another now.
+  if (!tasks_.empty()) wake_.NotifyOne();
+  return true;
+}
+
+void ThreadPool::Wake() {
+  // Under the lock: a helper that has just found nothing done sleeps before this, not after.
+  MutexLock lock(mu_);
+  if (has_helper_) wake_.NotifyAll();
+}
+
 bool ThreadPool::Watch() {
   idle_.fetch_add(1, std::memory_order_relaxed);
   watching_.fetch_add(1, std::memory_order_relaxed);

@@ -32,6 +32,10 @@ class ThreadPool {
   bool HasWatchingWorker() const { return watching_.load(std::memory_order_relaxed) > 0; }
   // Takes one scheduled task and runs it on the calling thread. False when there was none.
   bool RunOne();
+  // Makes the calling thread a worker until `done` says true; who makes it true calls Wake() then.
+  // False, at once, when another thread does so: the pool has room for one.
+  bool HelpUntil(FunctionRef<bool()> done);
+  void Wake();
 
  private:
   void WorkerLoop();
@@ -43,6 +47,7 @@ class ThreadPool {
   CondVar wake_;
   std::deque<std::function<void()>> tasks_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;
+  bool has_helper_ GUARDED_BY(mu_) = false;
   // Hints, read without the lock.
   std::atomic<int> idle_{0};
   std::atomic<int> watching_{0};

@@ -75,6 +75,45 @@ TEST(ParallelFor, NestsAndRunsConcurrently) {
   EXPECT_EQ(sum.load(), 1600);
 }
 
+// A pool of two with its worker busy: the caller runs what is scheduled, sleeps in between, and
+// ends when it is told to.
+TEST(ThreadPool, ACallerHelpsUntilItIsTold) {
+  ThreadPool pool(2);
+  std::atomic<bool> release{false}, done{false};
+  std::atomic<int> ran{0};
+  pool.Schedule([&] {
+    while (!release.load()) std::this_thread::yield();
+  });
+  std::thread other([&] {
+    for (int i = 0; i < 100; ++i) pool.Schedule([&] { ran.fetch_add(1); });
+    while (ran.load() < 100) std::this_thread::yield();
+    done = true;
+    pool.Wake();
+  });
+  // Whether the helper or, in between, the worker took them: all have run.
+  EXPECT_TRUE(pool.HelpUntil([&] { return done.load(); }));
+  EXPECT_EQ(ran.load(), 100);
+  other.join();
+  release = true;
+}
+
+TEST(ThreadPool, HasRoomForOneHelper) {
+  ThreadPool pool(2);
+  std::atomic<bool> inside{false}, done{false};
+  std::thread first([&] {
+    EXPECT_TRUE(pool.HelpUntil([&] {
+      inside = true;
+      return done.load();
+    }));
+  });
+  while (!inside.load()) std::this_thread::yield();
+  EXPECT_FALSE(pool.HelpUntil([] { return false; }));
+  done = true;
+  pool.Wake();
+  first.join();
+  EXPECT_TRUE(pool.HelpUntil([] { return true; }));
+}
+
 TEST(ThreadBudget, ObeysTheSmallestLimit) {
   EXPECT_EQ(ThreadBudget(1), 1);
   EXPECT_GE(ThreadBudget(), 1);

@@ -4,16 +4,12 @@ namespace penstock {
 
 Result<std::vector<Tensor>> ThreadedStep::Run() {
   Launch();
-  auto has_ended = [this] {
-    MutexLock lock(ended_mu_);
-    return ended_;
-  };
-  // Lend a hand with what is queued before going to sleep.
-  while (!has_ended() && plan_.device().pool()->RunOne()) {
-  }
+  // The caller counts among the pool's threads: were it to sleep, what is left would have one less.
+  plan_.device().pool()->HelpUntil([this] { return ended_.load(std::memory_order_acquire); });
   {
+    // Also after having helped: Finish() must be through with this step.
     MutexLock lock(ended_mu_);
-    while (!ended_) ended_changed_.Wait(ended_mu_);
+    while (!ended_.load(std::memory_order_relaxed)) ended_changed_.Wait(ended_mu_);
   }
   return TakeOutcome();
 }
@@ -27,8 +23,9 @@ void ThreadedStep::Finish() {
     return;
   }
   MutexLock lock(ended_mu_);
-  ended_ = true;
+  ended_.store(true, std::memory_order_release);
   ended_changed_.NotifyAll();
+  plan_.device().pool()->Wake();
 }
 
 }  // namespace penstock

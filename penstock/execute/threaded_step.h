@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,8 @@ class ThreadedStep : protected StepBase {
   StepDone when_done_;  // of a step that was started; empty when its caller waits
   Mutex ended_mu_;
   CondVar ended_changed_;
-  bool ended_ GUARDED_BY(ended_mu_) = false;
+  // Set under ended_mu_. Release and acquire: who helps reads it without, then takes the outcome.
+  std::atomic<bool> ended_{false};
 };
 
 }  // namespace penstock

@@ -63,6 +63,17 @@ const char* UnfitForPlain(const GemmProblem<T>& p) {
              : "the product is too large for loops that pack nothing";
 }
 
+// Packing B costs as much as its product with some ten rows; transposing it on the way, twice that.
+// What lies in the caches is packed faster than it can be read in rows.
+const char* UnfitForNarrow(const GemmProblem<float>& p) {
+  constexpr double kLeastTransposed = 1 << 16, kLeast = 8 << 20;
+  if (p.transpose_a) return "A is transposed";
+  if (p.M > (p.transpose_b ? 64 : 24)) return "A has many rows";
+  if (Multiplications(1, p.N, p.K) < (p.transpose_b ? kLeastTransposed : kLeast))
+    return "B is small";
+  return nullptr;
+}
+
 const char* UnfitForOneDnn(const GemmProblem<float>&) { return UnfitThreading(); }
 
 template <class T>
@@ -73,6 +84,7 @@ constexpr Candidate<T> kCandidates[] = {
 template <>
 constexpr Candidate<float> kCandidates<float>[] = {
     {"plain", 256, 512, UnfitForPlain<float>, GemmPlain<float>},
+    {"narrow", 256, 512, UnfitForNarrow, GemmNarrow},
     {"onednn_sgemm", 256, 512, UnfitForOneDnn, OneDnnGemm},
     {"reference", 96, 192, FitsAll<float>, GemmReference<float>},
 };

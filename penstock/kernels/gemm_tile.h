@@ -42,4 +42,8 @@ void GemmPlain(const GemmProblem<T>& problem);
 template <class T>
 void GemmReference(const GemmProblem<T>& problem);
 
+// Multiplies a block on the calling thread without packing anything: for a few rows of A.
+// REQUIRES: A is not transposed.
+void GemmNarrow(const GemmProblem<float>& problem);
+
 }  // namespace penstock::kernels
