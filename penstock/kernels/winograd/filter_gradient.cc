@@ -19,14 +19,15 @@ constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 class WinogradFilterGradient final : public Convolution {
  public:
   WinogradFilterGradient(Form form, const ConvShape& shape) : sizes_(form, shape) {
-    // Sums are read and written once for so many tiles: fewer would cost time, more memory.
-    constexpr int64_t kMostTiles = 256, kLeastTiles = 64, kTileFloats = int64_t{4} << 20;
-    const int64_t fit = kTileFloats / (sizes_.planes * (sizes_.C + sizes_.K));
-    tiles_ = std::min(sizes_.T, std::clamp(fit, kLeastTiles, kMostTiles));
     // Columns beyond those that fit this much memory are summed in another pass over the tiles.
     constexpr int64_t kSumFloats = int64_t{8} << 20;
     const int64_t columns = kSumFloats / (sizes_.planes * sizes_.C) / kPanel * kPanel;
     columns_ = std::min(Panels(sizes_.K) * kPanel, std::max(columns, int64_t{4} * kPanel));
+    // Sums are read and written once for so many tiles. The more they are, the farther they lie,
+    // and the more tiles it takes to make up for that; but those lie far as well when many.
+    constexpr int64_t kSumsForTile = 20000, kLeastTiles = 48, kMostTiles = 128;
+    tiles_ = std::min(sizes_.T, std::clamp(sizes_.planes * sizes_.C * columns_ / kSumsForTile,
+                                           kLeastTiles, kMostTiles));
     // An odd number of lines from row to row, so that a column uses all sets of the caches.
     input_row_ = (Panels(sizes_.C) | 1) * kPanel;
   }

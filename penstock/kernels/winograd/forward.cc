@@ -40,7 +40,7 @@ class FilterReader {
   void MirroredPanel(const float* filter, int64_t column, int64_t width, PointArray to) const {
     constexpr int64_t kMostTaps = 25, kTap = kPanel * kPanel;
     constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
-    float block[kMostTaps * kTap];
+    alignas(64) float block[kMostTaps * kTap];
     const TransposeTileFn transpose = TransposeTileOf(kFloat);
     for (int64_t row = 0; row < C_; row += kPanel) {
       const int64_t rows = std::min(kPanel, C_ - row);
@@ -75,6 +75,7 @@ class WinogradConvolution final : public Convolution {
  public:
   WinogradConvolution(Form form, const ConvShape& shape, const Epilogue& epilogue, bool mirrored)
       : sizes_(form, shape),
+        output_size_(shape.output_size()),
         epilogue_(epilogue),
         filter_(sizes_, mirrored),
         mirrored_(mirrored),
@@ -99,18 +100,18 @@ class WinogradConvolution final : public Convolution {
   }
 
  private:
-  // A point's part of the filter should stay in the second cache, and there should be enough tiles
-  // to make up for reading it from the third.
+  // Enough tiles to make up for reading the filter from a far cache; few enough for their points,
+  // at all planes, to stay in a near one. Times hardly change from half to twice of this.
   Blocks BlocksFor(int64_t threads) const {
-    constexpr int64_t kFilterFloats = 32768;
-    const int64_t most_tiles = sizes_.C <= 256 ? 56 : 84;
-    const int64_t panels = std::clamp<int64_t>(kFilterFloats / sizes_.C / kPanel, 4, 16);
+    constexpr int64_t kPanels = 8;
+    static_assert(kPanels * kPanel <= kMostOutputChannels);
+    const int64_t most_tiles = sizes_.planes > 36 ? 28 : sizes_.C <= 256 ? 84 : 112;
     if (whole_filter_) {
       return {EvenBlock(sizes_.T, most_tiles, threads),
-              EvenBlock(Panels(sizes_.K), panels, 1) * kPanel};
+              EvenBlock(Panels(sizes_.K), kPanels, 1) * kPanel};
     }
     return {EvenBlock(sizes_.T, most_tiles, 1),
-            EvenBlock(Panels(sizes_.K), panels, threads) * kPanel};
+            EvenBlock(Panels(sizes_.K), kPanels, threads) * kPanel};
   }
 
   int64_t WholeFilter() const { return sizes_.planes * sizes_.FilterPlane(sizes_.K); }
@@ -223,32 +224,21 @@ class WinogradConvolution final : public Convolution {
       product.c_row = width;
       Multiply(product);
     }
+    const OutputFinish finish{epilogue_, static_cast<const float*>(operands.bias),
+                              static_cast<const float*>(operands.addend), Streams(operands)};
     PointsToOutput(sizes_.form, sizes_.output, {result, plane, kPanel, width}, first, tiles, column,
-                   channels, static_cast<float*>(operands.result));
-    if (!epilogue_.none()) Finish(operands, first, tiles, column, channels);
+                   channels, finish, static_cast<float*>(operands.result));
   }
 
-  // Our own epilogue on each row of the tiles, while they are in the cache: it gives the bits of
-  // the separate ops.
-  void Finish(const ConvOperands& operands, int64_t first, int64_t tiles, int64_t column,
-              int64_t channels) const {
-    const Tiles& t = sizes_.output;
-    auto* const output = static_cast<float*>(operands.result);
-    const auto* bias = static_cast<const float*>(operands.bias);
-    const auto* addend = static_cast<const float*>(operands.addend);
-    for (int64_t tile = first; tile < first + tiles; ++tile) {
-      const int64_t image = tile / (t.tiles_y * t.tiles_x), rest = tile % (t.tiles_y * t.tiles_x);
-      const int64_t y0 = rest / t.tiles_x * t.step, x = rest % t.tiles_x * t.step;
-      for (int64_t y = y0; y < std::min(y0 + t.step, t.height); ++y) {
-        const int64_t at = ((image * t.height + y) * t.width + x) * t.channels + column;
-        ApplyEpilogue(epilogue_, std::min(t.step, t.width - x), channels, output + at, t.channels,
-                      epilogue_.bias ? bias + column : nullptr,
-                      epilogue_.addend ? addend + at : nullptr);
-      }
-    }
+  // Of outputs too large for the caches no line need be read before it is written.
+  bool Streams(const ConvOperands& operands) const {
+    constexpr int64_t kLeast = int64_t{4} << 20;
+    return output_size_ >= kLeast && sizes_.K % kPanel == 0 &&
+           reinterpret_cast<uintptr_t>(operands.result) % 64 == 0;
   }
 
   const Sizes sizes_;
+  const int64_t output_size_;
   const Epilogue epilogue_;
   const FilterReader filter_;
   const bool mirrored_;

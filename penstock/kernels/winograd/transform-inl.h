@@ -92,7 +92,7 @@ struct Collect {
 // Applies a map along both axes of a square: load(i, j) gives an element, store(i, j, v) takes one.
 template <class Map, class Load, class Store>
 PENSTOCK_SCALAR void AlongBoth(const Load& load, const Store& store) {
-  Vector half[Map::kOut][Map::kIn];
+  alignas(64) Vector half[Map::kOut][Map::kIn];
 #pragma GCC unroll 1
   for (int j = 0; j < Map::kIn; ++j) {
     Vector x[Map::kIn], y[Map::kOut];

@@ -1,7 +1,6 @@
 #include "penstock/kernels/winograd/transform.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "penstock/kernels/targets.h"
 
@@ -10,11 +9,14 @@
 #include "hwy/foreach_target.h"
 //
 #include "hwy/highway.h"
+#include "penstock/kernels/stream-inl.h"
 #include "penstock/kernels/winograd/transform-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::kernels::winograd::HWY_NAMESPACE {
 namespace {
+
+using kernels::HWY_NAMESPACE::StreamFloats;
 
 // A square of vectors in memory, of which those inside `mask` (bit i * kSide + j) exist.
 template <int kSide, bool kMasked>
@@ -27,14 +29,13 @@ struct ReadSquare {
   int64_t row, column;
   uint64_t mask;
 };
-template <int kSide, bool kMasked>
+template <int kSide>
 struct WriteSquare {
   PENSTOCK_SCALAR void operator()(int i, int j, const Vector& v) const {
-    if (!kMasked || (mask >> (i * kSide + j) & 1) != 0) At(to + i * row + j * column) = v;
+    At(to + i * row + j * column) = v;
   }
   float* to;
   int64_t row, column;
-  uint64_t mask;
 };
 template <int kSide>
 struct ReadPlanes {
@@ -78,22 +79,14 @@ struct Place {
   uint64_t mask = 0;
 };
 
-// The first `width` channels of a tile, with zeros up to a panel: to[kSide * kSide][kPanel].
+// The first `width` channels of a tile, with zeros up to `columns`: to[kSide * kSide][columns].
 template <int kSide>
 void CopyIn(const float* from, int64_t row, int64_t column, uint64_t mask, int64_t width,
-            float* to) {
-  std::fill_n(to, kSide * kSide * kPanel, 0.0f);
+            int64_t columns, float* to) {
+  std::fill_n(to, kSide * kSide * columns, 0.0f);
   for (int i = 0; i < kSide * kSide; ++i) {
     if ((mask >> i & 1) == 0) continue;
-    std::copy_n(from + i / kSide * row + i % kSide * column, width, to + i * kPanel);
-  }
-}
-template <int kSide>
-void CopyOut(const float* from, int64_t row, int64_t column, uint64_t mask, int64_t width,
-             float* to) {
-  for (int i = 0; i < kSide * kSide; ++i) {
-    if ((mask >> i & 1) == 0) continue;
-    std::copy_n(from + i * kPanel, width, to + i / kSide * row + i % kSide * column);
+    std::copy_n(from + i / kSide * row + i % kSide * column, width, to + i * columns);
   }
 }
 
@@ -119,8 +112,9 @@ void TilesToPoints(const Tiles& tiles, const float* images, int64_t first, int64
       }
     }
     if (rest == 0) continue;
-    float square[kSide * kSide * kPanel];
-    CopyIn<kSide>(images + place.offset + whole * kPanel, row, column, place.mask, rest, square);
+    alignas(64) float square[kSide * kSide * kPanel];
+    CopyIn<kSide>(images + place.offset + whole * kPanel, row, column, place.mask, rest, kPanel,
+                  square);
     float* out = to.data + t * to.row + whole * to.panel;
     for (int64_t lane = 0; lane < kPanel; lane += kLanes) {
       AlongBoth<Map>(ReadSquare<kSide, false>{square + lane, kSide * kPanel, kPanel, 0},
@@ -129,32 +123,50 @@ void TilesToPoints(const Tiles& tiles, const float* images, int64_t first, int64
   }
 }
 
-template <class Map>
-void PointsToTiles(const Tiles& tiles, const PointArray& from, int64_t first, int64_t count,
-                   int64_t first_channel, int64_t channels, float* images) {
-  constexpr int kSide = Map::kOut;
-  using Read = ReadPlanes<Map::kIn>;
+// The outputs of a tile, [kSide * kSide][columns], through the epilogue and to their places.
+template <int kSide>
+void WriteTile(const Place<kSide>& place, const Tiles& tiles, int64_t first_channel,
+               int64_t channels, int64_t columns, const OutputFinish& finish, float* outputs,
+               float* images) {
+  const int64_t begin = place.offset + first_channel;
   const int64_t column = tiles.channels, row = tiles.width * column;
-  for (int64_t t = 0; t < count; ++t) {
-    const Place<kSide> place(tiles, first + t);
-    for (int64_t panel = 0; panel < Panels(channels); ++panel) {
-      float* out = images + place.offset + first_channel + panel * kPanel;
-      const float* in = from.data + t * from.row + panel * from.panel;
-      const int64_t width = std::min(kPanel, channels - panel * kPanel);
-      float square[kSide * kSide * kPanel];
-      for (int64_t lane = 0; lane < kPanel; lane += kLanes) {
-        const Read read{in + lane, from.plane};
-        if (width < kPanel) {
-          AlongBoth<Map>(read, WriteSquare<kSide, false>{square + lane, kSide * kPanel, kPanel, 0});
-        } else if (place.mask == Place<kSide>::kAll) {
-          AlongBoth<Map>(read, WriteSquare<kSide, false>{out + lane, row, column, 0});
-        } else {
-          AlongBoth<Map>(read, WriteSquare<kSide, true>{out + lane, row, column, place.mask});
-        }
-      }
-      if (width < kPanel) CopyOut<kSide>(square, row, column, place.mask, width, out);
+  alignas(64) float addends[kSide * kSide * kMostOutputChannels];
+  if (finish.epilogue.addend) {
+    CopyIn<kSide>(finish.addend + begin, row, column, place.mask, channels, columns, addends);
+  }
+  if (!finish.epilogue.none()) {
+    ApplyEpilogue(finish.epilogue, kSide * kSide, channels, outputs, columns,
+                  finish.epilogue.bias ? finish.bias + first_channel : nullptr,
+                  finish.epilogue.addend ? addends : nullptr);
+  }
+  for (int i = 0; i < kSide * kSide; ++i) {
+    if ((place.mask >> i & 1) == 0) continue;
+    float* const to = images + begin + i / kSide * row + i % kSide * column;
+    if (finish.stream) {
+      StreamFloats(outputs + i * columns, channels, to);
+    } else {
+      std::copy_n(outputs + i * columns, channels, to);
     }
   }
+}
+
+template <class Map>
+void PointsToTiles(const Tiles& tiles, const PointArray& from, int64_t first, int64_t count,
+                   int64_t first_channel, int64_t channels, const OutputFinish& finish,
+                   float* images) {
+  constexpr int kSide = Map::kOut;
+  const int64_t columns = Panels(channels) * kPanel;
+  alignas(64) float outputs[kSide * kSide * kMostOutputChannels];
+  for (int64_t t = 0; t < count; ++t) {
+    for (int64_t channel = 0; channel < columns; channel += kLanes) {
+      const float* in = from.data + t * from.row + channel / kPanel * from.panel;
+      AlongBoth<Map>(ReadPlanes<Map::kIn>{in + channel % kPanel, from.plane},
+                     WriteSquare<kSide>{outputs + channel, kSide * columns, columns});
+    }
+    WriteTile<kSide>(Place<kSide>(tiles, first + t), tiles, first_channel, channels, columns,
+                     finish, outputs, images);
+  }
+  if (finish.stream) hwy::FlushStream();
 }
 
 template <class Map>
@@ -165,9 +177,9 @@ void FilterRows(const FilterView& view, const float* filter, int64_t rows, int64
   for (int64_t r = 0; r < rows; ++r) {
     const float* from = filter + r * view.columns;
     int64_t row = kSide * view.step, column = view.step;
-    float square[kSide * kSide * kPanel];
+    alignas(64) float square[kSide * kSide * kPanel];
     if (width < kPanel) {
-      CopyIn<kSide>(from, row, column, kAll, width, square);
+      CopyIn<kSide>(from, row, column, kAll, width, kPanel, square);
       from = square, row = kSide * kPanel, column = kPanel;
     }
     for (int64_t lane = 0; lane < kPanel; lane += kLanes) {
@@ -183,17 +195,38 @@ void GradientRows(const FilterView& view, const PointArray& from, int64_t rows, 
   constexpr int kSide = Map::kOut;
   for (int64_t r = 0; r < rows; ++r) {
     float* const out = filter + r * view.columns;
-    float square[kSide * kSide * kPanel];
+    alignas(64) float square[kSide * kSide * kPanel];
     const bool whole = width == kPanel;
     const int64_t column = whole ? view.step : kPanel;
     for (int64_t lane = 0; lane < kPanel; lane += kLanes) {
-      AlongBoth<Map>(
-          ReadPlanes<Map::kIn>{from.data + r * from.row + lane, from.plane},
-          WriteSquare<kSide, false>{(whole ? out : square) + lane, kSide * column, column, 0});
+      AlongBoth<Map>(ReadPlanes<Map::kIn>{from.data + r * from.row + lane, from.plane},
+                     WriteSquare<kSide>{(whole ? out : square) + lane, kSide * column, column});
     }
-    if (!whole) {
-      CopyOut<kSide>(square, kSide * view.step, view.step, Place<kSide>::kAll, width, out);
+    for (int tap = 0; tap < kSide * kSide && !whole; ++tap) {
+      std::copy_n(square + tap * kPanel, width, out + tap * view.step);
     }
+  }
+}
+
+// The maps of F(m x m, r x r).
+template <int kTile, int kTaps>
+struct Maps {
+  static constexpr int kPairs = (kTile + kTaps - 3) / 2;
+  using Input = ToPoints<kPairs>;
+  using Output = Collect<kPairs, kTile, false>;
+  using OutputGradient = Evaluate<kPairs, kTile, false>;
+  using Filter = Evaluate<kPairs, kTaps, true>;
+  using FilterGradient = Collect<kPairs, kTaps, true>;
+};
+template <class Call>
+void WithMaps(Form form, const Call& call) {
+  switch (form) {
+    case Form::kF2x3:
+      return call(Maps<2, 3>());
+    case Form::kF4x3:
+      return call(Maps<4, 3>());
+    case Form::kF4x5:
+      return call(Maps<4, 5>());
   }
 }
 
@@ -201,67 +234,40 @@ void GradientRows(const FilterView& view, const PointArray& from, int64_t rows, 
 
 void DoInput(Form form, const Tiles& tiles, const float* images, int64_t first, int64_t count,
              const PointArray& to) {
-  switch (form) {
-    case Form::kF2x3:
-      return TilesToPoints<ToPoints<1>>(tiles, images, first, count, tiles.channels, to);
-    case Form::kF4x3:
-      return TilesToPoints<ToPoints<2>>(tiles, images, first, count, tiles.channels, to);
-    case Form::kF4x5:
-      return TilesToPoints<ToPoints<3>>(tiles, images, first, count, tiles.channels, to);
-  }
+  WithMaps(form, [&](auto maps) {
+    TilesToPoints<typename decltype(maps)::Input>(tiles, images, first, count, tiles.channels, to);
+  });
 }
 
 void DoOutputGradient(Form form, const Tiles& tiles, const float* images, int64_t first,
                       int64_t count, int64_t first_channel, int64_t channels,
                       const PointArray& to) {
-  images += first_channel;
-  switch (form) {
-    case Form::kF2x3:
-      return TilesToPoints<Evaluate<1, 2, false>>(tiles, images, first, count, channels, to);
-    case Form::kF4x3:
-      return TilesToPoints<Evaluate<2, 4, false>>(tiles, images, first, count, channels, to);
-    case Form::kF4x5:
-      return TilesToPoints<Evaluate<3, 4, false>>(tiles, images, first, count, channels, to);
-  }
+  WithMaps(form, [&](auto maps) {
+    TilesToPoints<typename decltype(maps)::OutputGradient>(tiles, images + first_channel, first,
+                                                           count, channels, to);
+  });
 }
 
 void DoOutput(Form form, const Tiles& tiles, const PointArray& from, int64_t first, int64_t count,
-              int64_t first_channel, int64_t channels, float* images) {
-  switch (form) {
-    case Form::kF2x3:
-      return PointsToTiles<Collect<1, 2, false>>(tiles, from, first, count, first_channel, channels,
-                                                 images);
-    case Form::kF4x3:
-      return PointsToTiles<Collect<2, 4, false>>(tiles, from, first, count, first_channel, channels,
-                                                 images);
-    case Form::kF4x5:
-      return PointsToTiles<Collect<3, 4, false>>(tiles, from, first, count, first_channel, channels,
-                                                 images);
-  }
+              int64_t first_channel, int64_t channels, const OutputFinish& finish, float* images) {
+  WithMaps(form, [&](auto maps) {
+    PointsToTiles<typename decltype(maps)::Output>(tiles, from, first, count, first_channel,
+                                                   channels, finish, images);
+  });
 }
 
 void DoFilter(Form form, const FilterView& view, const float* filter, int64_t rows, int64_t width,
               const PointArray& to) {
-  switch (form) {
-    case Form::kF2x3:
-      return FilterRows<Evaluate<1, 3, true>>(view, filter, rows, width, to);
-    case Form::kF4x3:
-      return FilterRows<Evaluate<2, 3, true>>(view, filter, rows, width, to);
-    case Form::kF4x5:
-      return FilterRows<Evaluate<3, 5, true>>(view, filter, rows, width, to);
-  }
+  WithMaps(form, [&](auto maps) {
+    FilterRows<typename decltype(maps)::Filter>(view, filter, rows, width, to);
+  });
 }
 
 void DoFilterGradient(Form form, const FilterView& view, const PointArray& from, int64_t rows,
                       int64_t width, float* filter) {
-  switch (form) {
-    case Form::kF2x3:
-      return GradientRows<Collect<1, 3, true>>(view, from, rows, width, filter);
-    case Form::kF4x3:
-      return GradientRows<Collect<2, 3, true>>(view, from, rows, width, filter);
-    case Form::kF4x5:
-      return GradientRows<Collect<3, 5, true>>(view, from, rows, width, filter);
-  }
+  WithMaps(form, [&](auto maps) {
+    GradientRows<typename decltype(maps)::FilterGradient>(view, from, rows, width, filter);
+  });
 }
 
 }  // namespace penstock::kernels::winograd::HWY_NAMESPACE
@@ -287,9 +293,10 @@ void OutputGradientToPoints(Form form, const Tiles& tiles, const float* images, 
   (form, tiles, images, first, count, first_channel, channels, to);
 }
 void PointsToOutput(Form form, const Tiles& tiles, const PointArray& from, int64_t first,
-                    int64_t count, int64_t first_channel, int64_t channels, float* images) {
+                    int64_t count, int64_t first_channel, int64_t channels,
+                    const OutputFinish& finish, float* images) {
   HWY_DYNAMIC_DISPATCH(DoOutput)
-  (form, tiles, from, first, count, first_channel, channels, images);
+  (form, tiles, from, first, count, first_channel, channels, finish, images);
 }
 void FilterToPoints(Form form, const FilterView& view, const float* filter, int64_t rows,
                     int64_t width, const PointArray& to) {

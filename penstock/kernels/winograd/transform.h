@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "penstock/kernels/epilogue.h"
+
 namespace penstock::kernels::winograd {
 
 // F(m x m, r x r): tiles of m x m outputs of a convolution with r x r taps.
@@ -55,9 +57,21 @@ void InputToPoints(Form form, const Tiles& tiles, const float* images, int64_t f
 void OutputGradientToPoints(Form form, const Tiles& tiles, const float* images, int64_t first,
                             int64_t count, int64_t first_channel, int64_t channels,
                             const PointArray& to);
+
+// What is done to outputs before they are written; bias and addend begin at channel and element 0.
+struct OutputFinish {
+  Epilogue epilogue;
+  const float* bias = nullptr;
+  const float* addend = nullptr;
+  bool stream =
+      false;  // write past the caches; REQUIRES: images aligned, channels a multiple of 16
+};
+// The most channels that PointsToOutput takes.
+constexpr int64_t kMostOutputChannels = 128;
 // Rows [0, count) to tiles [first, first + count) of the output, to the same channels.
 void PointsToOutput(Form form, const Tiles& tiles, const PointArray& from, int64_t first,
-                    int64_t count, int64_t first_channel, int64_t channels, float* images);
+                    int64_t count, int64_t first_channel, int64_t channels,
+                    const OutputFinish& finish, float* images);
 
 // A filter [taps, rows, columns] in memory: element (tap, row, column) is at data + tap * step +
 // row * columns + column.
