@@ -1,6 +1,7 @@
 #include "penstock/kernels/conv.h"
 
 #include <cstdio>
+#include <iterator>
 #include <list>
 #include <unordered_map>
 
@@ -16,6 +17,7 @@ struct Candidate {
   std::unique_ptr<Convolution> (*make)(const ConvProblem&, const char** why);
 };
 constexpr Candidate kCandidates[] = {
+    {"winograd", MakeWinogradConvolution},
     {"onednn", MakeOneDnnConvolution},
     {"direct", MakeDirectConvolution},
 };
@@ -38,8 +40,10 @@ void Print(const ConvProblem& problem, const char* name, const char* why) {
 
 std::shared_ptr<const Convolution> Choose(const ConvProblem& problem) {
   for (const Candidate& candidate : kCandidates) {
-    const char* why = nullptr;
-    std::unique_ptr<Convolution> made = candidate.make(problem, &why);
+    const char* why = "PENSTOCK_DISABLE_KERNELS names it";
+    std::unique_ptr<Convolution> made;
+    const bool last = &candidate + 1 == std::end(kCandidates);
+    if (last || !KernelDisabled(candidate.name)) made = candidate.make(problem, &why);
     if (VerboseKernels()) Print(problem, candidate.name, made == nullptr ? why : nullptr);
     if (made != nullptr) return made;
   }

@@ -16,9 +16,11 @@ struct ConvProblem {
 
 // Each returns the implementation, or null and sets `why`.
 
+// Fewer multiplications, for filters of 3x3 and 5x5: see Note [winograd].
+std::unique_ptr<Convolution> MakeWinogradConvolution(const ConvProblem& problem, const char** why);
 // oneDNN's compiled kernels.
 std::unique_ptr<Convolution> MakeOneDnnConvolution(const ConvProblem& problem, const char** why);
-// Straight loops: takes all, and is the oracle of the other.
+// Straight loops: takes all, and is the oracle of the others.
 std::unique_ptr<Convolution> MakeDirectConvolution(const ConvProblem& problem, const char** why);
 
 }  // namespace penstock::kernels
