@@ -8,13 +8,35 @@ if(sources)
   penstock_link_all_rooms(penstock_bench)
 endif()
 
-# examples/x.cc is the target x_example and the program bin/x.
+# examples/x.cc is the target x_example and the program bin/x. What they share is in
+# examples/shared.
+file(GLOB sources CONFIGURE_DEPENDS ${root}/examples/shared/*.cc)
+add_library(examples_shared STATIC ${sources})
+target_include_directories(examples_shared PUBLIC ${root})
+target_link_libraries(examples_shared PUBLIC penstock)
 file(GLOB examples CONFIGURE_DEPENDS ${root}/examples/*.cc)
 foreach(source ${examples})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name}_example ${source})
   set_target_properties(${name}_example PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(${name}_example PRIVATE penstock)
+  target_link_libraries(${name}_example PRIVATE examples_shared)
+endforeach()
+
+# A shortened run of each, named example_x: enough steps to see that they learn.
+function(penstock_example_test name)
+  if(NOT PENSTOCK_SANITIZE)
+    add_test(NAME example_${name} COMMAND ${name}_example ${ARGN} WORKING_DIRECTORY ${root})
+    set_tests_properties(example_${name} PROPERTIES LABELS examples TIMEOUT 300)
+  endif()
+endfunction()
+penstock_example_test(hello)
+penstock_example_test(digits_mlp --epochs 15)
+penstock_example_test(digits_cnn --epochs 2 --steps 60)
+if(EXISTS ${root}/../shared/datasets/fashion-mnist)
+  penstock_example_test(fashion_cnn --epochs 1 --steps 3)
+endif()
+foreach(name alexnet overfeat oxfordnet googlenet inception_v3 resnet50)
+  penstock_example_test(${name} --steps 2 --batch 1)
 endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${root}/tests/conformance/*.cc)

@@ -1,6 +1,7 @@
 #pragma once
 
-// All that a program needs: graphs, typed ops, variables, sessions, optimizers.
+// All that a program needs: graphs, typed ops, variables, sessions; and to train: layers, losses, optimizers,
+// input, checkpoints, summaries and the training loop.
 
 #include "penstock/client/array.h"
 #include "penstock/client/array_ops.h"
@@ -18,7 +19,21 @@
 #include "penstock/client/recompute.h"
 #include "penstock/client/session.h"
 #include "penstock/client/variable.h"
+#include "penstock/train/data/images.h"
+#include "penstock/train/data/text.h"
+#include "penstock/train/loop/checkpoints.h"
+#include "penstock/train/loop/dataset_feeds.h"
+#include "penstock/train/loop/evaluation.h"
+#include "penstock/train/loop/progress.h"
+#include "penstock/train/loop/reports.h"
+#include "penstock/train/loop/saver_sink.h"
+#include "penstock/train/loop/trainer.h"
+#include "penstock/train/loss/losses.h"
+#include "penstock/train/nn/nn.h"
 #include "penstock/train/optim/moving_averages.h"
 #include "penstock/train/optim/optimizers.h"
 #include "penstock/train/optim/schedules.h"
 #include "penstock/train/parameters.h"
+#include "penstock/train/save/save_model.h"
+#include "penstock/train/save/saver.h"
+#include "penstock/train/summary/summary_writer.h"

@@ -97,9 +97,9 @@ Result<std::unique_ptr<Kernel>> UpdateMany::MakeCpuKernel(const KernelRequest& r
   if (layout == nullptr || !IsFloating(dtype))
     return Unimplemented("no CPU kernel trains variables of {} by {}", dtype,
                          Printable(decoded.op.op));
-  const auto count = static_cast<size_t>(decoded.input_counts[2]);
-  TRY(CheckCounts(*layout, static_cast<size_t>(decoded.input_counts[0]),
-                  static_cast<size_t>(decoded.input_counts[1]), count));
+  const auto count = static_cast<size_t>(decoded.InputCount(2));
+  TRY(CheckCounts(*layout, static_cast<size_t>(decoded.InputCount(0)),
+                  static_cast<size_t>(decoded.InputCount(1)), count));
   return std::unique_ptr<Kernel>(
       std::make_unique<UpdateManyKernel>(*layout, dtype, decoded.op.flag, count));
 }

@@ -46,7 +46,7 @@ class ChosenVariables {
 };
 
 // What to do with a variable on which the loss does not depend. Each is named in any case.
-enum class Unconnected {
+enum class UnconnectedVariables {
   kDefault,  // an error where variables were chosen, a warning where all are trained
   kError,
   kWarn,
@@ -62,7 +62,7 @@ struct WeightDecay {
 
 struct MinimizeOptions {
   ChosenVariables variables = {};
-  Unconnected unconnected = Unconnected::kDefault;
+  UnconnectedVariables unconnected = UnconnectedVariables::kDefault;
   Clip clip = {};
   // Adds rate * w to the gradient of w, after clipping: the derivative of rate / 2 * w * w.
   WeightDecay l2 = {};

@@ -221,7 +221,7 @@ TEST_F(MinimizeTest, NamesVariablesThatTheLossLeavesOut) {
   EXPECT_HAS(logged, "does not depend on: lonely");
   EXPECT_HAS(logged, "minimize_test.cc");
   EXPECT_HAS(ErrorOf([&] { SGD{}.Minimize(loss, {.variables = {a, c}}); }), "lonely");
-  EXPECT_HAS(ErrorOf([&] { SGD{}.Minimize(loss, {.unconnected = Unconnected::kError}); }),
+  EXPECT_HAS(ErrorOf([&] { SGD{}.Minimize(loss, {.unconnected = UnconnectedVariables::kError}); }),
              "lonely");
 }
 
