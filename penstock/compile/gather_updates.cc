@@ -16,8 +16,9 @@ namespace {
 
 // A larger variable takes longer to move than to visit.
 constexpr int64_t kSmallVariable = 16 << 10;
-// So many variables are locked together at most.
-constexpr size_t kMostTogether = 64;
+// So many variables, slots included, are locked together at most: fewer than the thread sanitizer
+// can follow.
+constexpr size_t kMostLocked = 48;
 
 // A node that moves one variable and its slots by a gradient.
 struct Update {
@@ -65,7 +66,7 @@ std::optional<Update> UpdateIn(const Graph& graph, NodeId id) {
       update.numbers.push_back(node.inputs[i]);
     }
   }
-  if (update.gradient.node == kNoNode) return {};
+  if (update.gradient.node == kNoNode || update.slots.empty()) return {};
   const DType dtype = graph.output(update.gradient).dtype;
   for (const OutputRef& number : update.numbers)
     if (graph.output(number).dtype != dtype) return {};
@@ -85,10 +86,11 @@ class Gatherer {
       if (std::optional<Update> update = UpdateIn(graph_, id)) Group(*std::move(update));
     }
     for (const auto& [key, updates] : groups_) {
-      for (size_t at = 0; at < updates.size(); at += kMostTogether) {
-        const size_t end = std::min(at + kMostTogether, updates.size());
-        Gather({updates.begin() + static_cast<std::ptrdiff_t>(at),
-                updates.begin() + static_cast<std::ptrdiff_t>(end)});
+      const size_t together = std::max<size_t>(1, kMostLocked / updates[0].slots.size());
+      for (size_t at = 0; at < updates.size(); at += together) {
+        const auto begin = updates.begin() + static_cast<std::ptrdiff_t>(at);
+        const size_t count = std::min(together, updates.size() - at);
+        Gather({begin, begin + static_cast<std::ptrdiff_t>(count)});
       }
     }
   }

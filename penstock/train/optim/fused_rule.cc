@@ -49,8 +49,9 @@ void FusedRule::Prepare(Graph& graph, const std::vector<Parameter>& parameters, 
 FusedRule::Numbers FusedRule::MakeNumbers(const Scope& scope, DType dtype,
                                           const std::vector<Expr>& powers) const {
   using Kind = UpdateInput::Kind;
+  // Through a float, as in TensorFlow: the powers are kept as such, and must be those of the betas.
   const auto constant = [&](double value) {
-    return CastTo(scope.Constant(Tensor::Scalar(value)), dtype);
+    return CastTo(scope.Constant(Tensor::Scalar(static_cast<float>(value))), dtype);
   };
   Numbers numbers;
   numbers.rate = update_.rate.is_number() ? constant(update_.rate.number())

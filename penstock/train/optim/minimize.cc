@@ -118,6 +118,8 @@ class Step {
     std::vector<Parameter> parameters;
     for (const ParameterGradient& item : gradients_.items) parameters.push_back(item.parameter);
     rate_ = rule_.rate().In(graph);
+    if (&rate_.graph() != &graph)
+      throw Error(InvalidArgument("the rate is an output of another graph"), site);
     graph.collections["learning_rate"].push_back(rate_.ref().node);
     (void)GlobalStep(graph);  // no branch may be the first to ask for it
     rule_.Prepare(graph, parameters, rate_, site);
@@ -187,10 +189,16 @@ GradientList Unscaled(const GradientList& gradients, const Expr& scale, CallSite
 
 std::vector<Parameter> ParametersToTrain(Graph& graph, const ChosenVariables& chosen,
                                          CallSite site) {
-  std::vector<Parameter> parameters =
-      chosen.all() ? TrainableVariables(graph) : std::vector<Parameter>();
+  std::vector<Parameter> parameters;
+  if (chosen.all()) {
+    parameters = TrainableVariables(graph);
+    // A counter is made trainable by nothing but its maker's silence.
+    std::erase_if(parameters, [](const Parameter& p) { return !IsFloating(p.dtype); });
+  }
   for (const ChosenVariables::Handle& handle : chosen.handles()) {
-    if (!graph.IsLive(handle.node) || graph.node(handle.node).op_name() != "VarHandleOp")
+    const bool is_foreign = handle.graph != nullptr && handle.graph != &graph;
+    if (is_foreign || !graph.IsLive(handle.node) ||
+        graph.node(handle.node).op_name() != "VarHandleOp")
       throw Error(InvalidArgument("a variable to train is not one of the loss's graph"), site);
     const Parameter parameter = ParameterOf(graph, handle.node);
     const bool repeats = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {

@@ -25,8 +25,9 @@ class ChosenVariables {
  public:
   struct Handle {
     template <class T>
-    Handle(const Variable<T>& variable) : node(variable.handle()) {}
+    Handle(const Variable<T>& variable) : graph(&variable.graph()), node(variable.handle()) {}
     Handle(const Parameter& parameter) : node(parameter.handle) {}
+    const Graph* graph = nullptr;  // where it is known
     NodeId node;
   };
 

@@ -62,6 +62,12 @@ TEST_F(MinimizeTest, TrainsAllVariablesAndCounts) {
   EXPECT_EQ(int64_t(session.Run(GlobalStep(g).Read())), 1);
 }
 
+TEST_F(MinimizeTest, LeavesCountersAlone) {
+  Variable<int32_t> count(g, Constant<int32_t>(g, 1), "count");
+  Step(SGD{.rate = 1}.Minimize(loss, {.unconnected = Unconnected::kError}));
+  EXPECT_EQ(Value(b), (Floats{0.5}));
+}
+
 TEST_F(MinimizeTest, TrainsTheChosenOnes) {
   Step(SGD{.rate = 1}.Minimize(loss, {.variables = {b}}));
   EXPECT_EQ(Value(a), (Floats{3, 4}));
@@ -171,6 +177,18 @@ TEST_F(MinimizeTest, DecaysWeightsApartFromTheGradients) {
             (Floats{1, 2}));
 }
 
+TEST_F(MinimizeTest, DecaysOnlyInStepsThatAreFinite) {
+  const auto factor = Placeholder<float>(g, {});
+  const auto step = SGD{.rate = 0.5}.Minimize(
+      loss * factor,
+      {.clip = Clip::ByGlobalNorm(1e6), .decay = {.rate = 0.5}, .skip_nonfinite = true});
+  session.Run(InitVariables(g));
+  session.Run({{factor, kInf}}, step);
+  EXPECT_EQ(Value(b), (Floats{1}));
+  session.Run({{factor, 1.f}}, step);
+  EXPECT_FLOAT_EQ(Value(b)[0], 0.75f - 0.25f);
+}
+
 TEST_F(MinimizeTest, ScalesTheLoss) {
   Step(SGD{.rate = 1}.Minimize(loss, {.loss_scale = LossScale::Static(1024)}));
   EXPECT_EQ(Value(a), (Floats{2, 2}));
@@ -246,6 +264,10 @@ TEST_F(MinimizeTest, RefusesListsOfVariablesThatMakeNoSense) {
   EXPECT_HAS(ErrorOf([&] { SGD{}.ApplyGradients({&g, {}}); }), "the list of gradients is empty");
   Graph other;
   EXPECT_HAS(ErrorOf([&] { SGD{}.Minimize(Constant(other, 1.f)); }), "no trainable variable");
+  Variable<float> foreign(other, Constant(other, 1.f), "foreign");
+  EXPECT_HAS(ErrorOf([&] { SGD{}.Minimize(loss, {.variables = {foreign}}); }),
+             "not one of the loss's graph");
+  EXPECT_HAS(ErrorOf([&] { SGD{.rate = Constant(other, 1.f)}.Minimize(loss); }), "another graph");
 }
 
 TEST_F(MinimizeTest, RefusesNumbersThatMakeNoSense) {
