@@ -110,11 +110,13 @@ class FileCacheReader final : public Cursor {
         Printable(path_), Printable(header), Printable(expected));
   }
   Result<bool> Next(Element* element) override {
+    if (ended_) return false;
     const uint64_t offset = reader_.offset();
     std::string record;
     TRY_ASSIGN(const bool more, reader_.Read(&record));
     if (!more) return DataLoss("{} ends without its last record", Printable(path_));
-    if (record.empty()) return false;
+    ended_ = record.empty();
+    if (ended_) return false;
     counters_->bytes += static_cast<int64_t>(record.size());
     Result<Element> read = ElementFromBytes(record);
     if (!read.ok())
@@ -127,6 +129,7 @@ class FileCacheReader final : public Cursor {
   io::RecordReader reader_;
   const std::string path_;
   const std::shared_ptr<Counters> counters_;
+  bool ended_ = false;
 };
 
 // Writes beside the file, and gives it its name at the end.
@@ -144,6 +147,7 @@ class FileCacheWriter final : public Cursor {
 
   Status WriteHeader(const std::string& header) { return writer_.Write(header); }
   Result<bool> Next(Element* element) override {
+    if (done_) return false;
     TRY_ASSIGN(const bool more, input_->Next(element));
     if (more) {
       TRY_ASSIGN(const std::string bytes, ElementToBytes(*element));

@@ -75,6 +75,7 @@ class OrderedCursor final : public Cursor {
   }
 
   Result<bool> Next(Element* element) override {
+    if (given_all_) return false;
     if (threads_.empty()) Start();
     MutexLock lock(mu_);
     while (true) {
@@ -84,6 +85,7 @@ class OrderedCursor final : public Cursor {
       ++taken_;
       room_.NotifyOne();
       TRY(std::exchange(slot.status, {}));
+      given_all_ = slot.end;
       if (slot.end) return false;
       *element = std::move(slot.element);
       if (slot.kept) return true;
@@ -160,6 +162,7 @@ class OrderedCursor final : public Cursor {
   bool ended_ GUARDED_BY(mu_) = false;
   bool leaving_ GUARDED_BY(mu_) = false;
   const std::unique_ptr<Cursor> input_;
+  bool given_all_ = false;
   int64_t first_ = 0;  // the number of the first element read; constant once threads run
   std::vector<std::thread> threads_;
 };

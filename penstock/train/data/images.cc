@@ -124,9 +124,13 @@ LabelledImages CifarImages(const std::vector<std::string>& files, CifarOptions o
     begins.emplace_back(static_cast<int64_t>(all.size()) / record, file);
     io::InputStream stream = OrThrow(io::OpenAny(file));
     const size_t got = OrThrow(stream.Read(size_t{1} << 32, &all));
-    if (const auto rest = static_cast<int64_t>(got) % record; rest != 0)
-      throw Error(DataLoss("{}: the record at offset {} is cut: expected {} bytes, got {}",
-                           Printable(file), static_cast<int64_t>(got) - rest, record, rest));
+    const int64_t rest = static_cast<int64_t>(got) % record;
+    if (rest == 0) continue;
+    const Status cut = DataLoss("{}: the record at offset {} is cut: expected {} bytes, got {}",
+                                Printable(file), static_cast<int64_t>(got) - rest, record, rest);
+    data::Counters counters;
+    OrThrow(data::BadRecord(options.labels.on_bad, cut, counters));
+    all.resize(all.size() - static_cast<size_t>(rest));
   }
   const int64_t count = static_cast<int64_t>(all.size()) / record;
   Labelled set;

@@ -23,7 +23,8 @@ LabelledImages IdxImages(const std::string& images, const std::string& labels,
                          LabelOptions options = {});
 
 // The binary version of CIFAR-10 or, with label_bytes = 2 and classes = 100, CIFAR-100 (its fine
-// labels): images are [32, 32, 3].
+// labels): images are [32, 32, 3]. All of it is read now: what is cut off is left out or an error,
+// but not in a reader's stats.
 struct CifarOptions {
   int label_bytes = 1;
   LabelOptions labels = {};

@@ -26,6 +26,7 @@ class PrefetchCursor final : public Cursor {
   }
 
   Result<bool> Next(Element* element) override {
+    if (given_all_) return false;
     // Not when it was made: until then it can be sent to a position.
     if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
     MutexLock lock(mu_);
@@ -33,7 +34,8 @@ class PrefetchCursor final : public Cursor {
     Item item = std::move(ahead_.front());
     ahead_.pop_front();
     room_.NotifyOne();
-    if (!item.more.ok() || !*item.more) return item.more;
+    given_all_ = !item.more.ok() || !*item.more;
+    if (given_all_) return item.more;
     *element = std::move(item.element);
     position_ = item.position;
     return true;
@@ -73,6 +75,7 @@ class PrefetchCursor final : public Cursor {
   CondVar room_, filled_;
   std::deque<Item> ahead_ GUARDED_BY(mu_);
   bool leaving_ GUARDED_BY(mu_) = false;
+  bool given_all_ = false;
   std::optional<Position> position_;  // of what was given last
   std::thread thread_;
 };

@@ -65,18 +65,26 @@ Reader::~Reader() {
   if (stop_ != nullptr) stop_->Request();
 }
 
-Status Reader::Open() {
+Status Reader::OpenAt(int64_t pass_epoch, const Position& position) {
+  cursor_.reset();
+  ended_ = false;
   Pass pass;
+  pass.epoch = pass_epoch;
   pass.counters = counters_;
   pass.stop = stop_;
-  TRY_ASSIGN(cursor_, stage_->Open(pass));
+  Result<std::unique_ptr<Cursor>> cursor = stage_->Open(pass);
+  error_ = cursor.ok() ? (*cursor)->Seek(position) : cursor.status();
+  TRY(error_);
+  cursor_ = *std::move(cursor);
+  position_ = position;
+  given_ = position.index;
   return OkStatus();
 }
 
 Result<bool> Reader::NextOpen(Element* element) {
   TRY(error_);
   if (ended_) return false;
-  if (cursor_ == nullptr) TRY(Open());
+  if (cursor_ == nullptr) TRY(OpenAt(0, {}));
   return cursor_->Next(element);
 }
 
@@ -103,18 +111,13 @@ Status Reader::RestoreState(const State& state) {
   if (state.pipeline != stage_->Describe())
     return FailedPrecondition("the state is of other data: {}; these are: {}",
                               Printable(state.pipeline, 1000), Printable(stage_->Describe(), 1000));
-  cursor_.reset();
-  error_ = OkStatus();
-  ended_ = false;
-  TRY(Open());
-  Status sought = cursor_->Seek({state.epoch, state.index});
-  if (!sought.ok()) {
-    error_ = sought;
-    return sought;
-  }
-  position_ = {state.epoch, state.index};
-  given_ = state.index;
-  return OkStatus();
+  return OpenAt(0, {state.epoch, state.index});
+}
+
+Status Reader::StartEpoch(int64_t epoch, int64_t index) {
+  if (epoch < 0 || index < 0)
+    return InvalidArgument("there is no element {} of epoch {}", index, epoch);
+  return OpenAt(epoch, {0, index});
 }
 
 Stats Reader::stats() const {

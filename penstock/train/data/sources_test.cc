@@ -103,6 +103,7 @@ TEST_F(SourcesTest, CifarRecordsBecomeImagesWithChannelsLast) {
   const std::string cut = folder.Write("cut", record + record.substr(1));
   EXPECT_NE(ErrorOf([&] { CifarImages({cut}); }).find("the record at offset 3073 is cut"),
             std::string::npos);
+  EXPECT_EQ(CifarImages({cut, file}, {.labels = {.on_bad = OnBadRecord::kSkip}}).Size(), 3);
   record[0] = 10;
   const std::string bad = folder.Write("bad", record);
   EXPECT_NE(ErrorOf([&] { CifarImages({file, bad}); }).find(bad + ": offset 0"), std::string::npos);

@@ -65,8 +65,8 @@ struct Position {
 };
 
 // Reads a stage once.
-// Threads: one at a time. After an error or the end, nothing but the destructor may be called; the
-// destructor joins the threads of the cursor, at any time.
+// Threads: one at a time. After the end Next says so again; after an error nothing but the
+// destructor may be called. The destructor joins the threads of the cursor, at any time.
 class Cursor {
  public:
   virtual ~Cursor() = default;

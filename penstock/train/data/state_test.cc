@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "penstock/train/data/dataset.h"
+#include "penstock/train/data/testing/temp_folder.h"
 
 // A reader that is restored gives what the one that was saved would have given.
 
@@ -58,6 +59,11 @@ TEST(DatasetState, EveryPipelineGoesOnWhereItWasSaved) {
     ExpectResumable(data.Shuffle(2).Epochs(2).Epochs(2).Batch(5));
     ExpectResumable(data.Take(5).Concatenate(data.Skip(7)).Shard(3, 1).Epochs(2));
     ExpectResumable(data.PaddedBatch(3).Epochs(2));
+    ExpectResumable(data.Filter(Odd, {.threads = 2}).Batch(4).Epochs(2));
+    ExpectResumable(data.Map(Square, {.threads = 2}).Batch(4));
+    ExpectResumable(data.Prefetch(2).Batch(4).Epochs(2));
+    const testing_data::TempFolder folder;
+    ExpectResumable(data.Cache(folder / "cache").Batch(4).Epochs(2));
     ExpectResumable(data.BucketByLength([](int64_t x) { return x % 3; }, {1, 2}, 2).Epochs(2));
     ExpectResumable(data.Take(3).Interleave([&](int64_t n) { return Numbers(n + 1); }, 2));
   }
