@@ -80,7 +80,8 @@ TEST_F(SaverTest, RestoresBitForBit) {
   Tensor odd(DType::kFloat, Shape{2, 3});
   const uint32_t bits[6] = {0x7fc12345, 0xffa00001, 0x80000000, 1, 0x7f800000, 0x3f800000};
   std::memcpy(odd.mutable_raw(), bits, sizeof bits);
-  VariableValues(m.g).Assign(session, 0, odd);
+  const VariableValues::Assignment assignment(0, odd);
+  VariableValues(m.g).Assign(session, {&assignment, 1});
   Saver saver(m.g);
   EXPECT_EQ(saver.Save(session, At("run/model.ckpt"), {.step = 3}), At("run/model.ckpt-3"));
   EXPECT_EQ(LatestCheckpoint(At("run")), At("run/model.ckpt-3"));
@@ -332,6 +333,14 @@ TEST_F(SaverTest, FullDisksAndReadOnlyFolders) {
   EXPECT_EQ(CodeOf([&] { saver.Save(session, At("m"), {.step = 2}); }, &message),
             Code::kResourceExhausted);
   EXPECT_NE(message.find("m-2"), std::string::npos) << message;
+  io::SetFileFaults(nullptr);
+  EXPECT_EQ(NumFiles(), 3u);
+  struct ReadOnly final : io::FileFaults {
+    io::FileFault Before(const io::FileEvent&) override { return {.error = EROFS}; }
+  } read_only;
+  io::SetFileFaults(&read_only);
+  EXPECT_EQ(CodeOf([&] { saver.Save(session, At("m"), {.step = 2}); }), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf([&] { saver.Save(session, At("new/m")); }), Code::kPermissionDenied);
   io::SetFileFaults(nullptr);
   EXPECT_EQ(NumFiles(), 3u);
   // Where a file is in the way of a folder.
