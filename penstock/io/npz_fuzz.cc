@@ -1,14 +1,13 @@
 // Bytes as arrays of NumPy: an error, or tensors that are written and read again as the same. The
 // first byte says what follows: 0, a .npy file; else a .npz file.
 
-#include "penstock/io/npz.h"
-
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 
 #include "penstock/core/check.h"
+#include "penstock/io/npz.h"
 
 namespace penstock::io {
 namespace {

@@ -138,6 +138,17 @@ TEST_F(NpzTest, BadArraysAreRefused) {
       Npy(NpyOf("{'descr': '|S0', 'fortran_order': False, 'shape': (99999999999,)}", "")).ok());
 }
 
+// More files than 16 bits count, which moves the end of the archive.
+TEST_F(NpzTest, ManyArrays) {
+  std::vector<NamedTensor> tensors;
+  for (int i = 0; i < 66'000; ++i) tensors.push_back({std::to_string(i), Tensor::Scalar(i)});
+  ASSERT_TRUE(WriteNpz(At("f"), tensors).ok());
+  const Result<NpzReader> reader = NpzReader::Open(At("f"));
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ(reader->Names().size(), 66'000u);
+  EXPECT_EQ(reader->Read("65999")->scalar<int>(), 65'999);
+}
+
 // Every byte changed, and cut everywhere: an error, or what was written.
 TEST_F(NpzTest, DamageIsFound) {
   const NamedTensor tensors[] = {{"a", Tensor::FromValues<int32_t>(Shape{2}, {1, 2})},

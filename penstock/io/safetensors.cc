@@ -128,6 +128,33 @@ Status CheckCover(const SafetensorsHeader& header, uint64_t data_bytes) {
   return OkStatus();
 }
 
+// The header of tensors that lie in this order.
+Result<std::string> HeaderText(const std::vector<const NamedTensor*>& order,
+                               const std::map<std::string, std::string>& metadata) {
+  std::string json;
+  for (const auto& [key, value] : metadata)
+    json += (json.empty() ? "" : ",") + JsonString(key) + ":" + JsonString(value);
+  if (!metadata.empty()) json = JsonString(kMetadata) + ":{" + json + "}";
+  std::set<std::string_view> names;
+  uint64_t end = 0;
+  for (const NamedTensor* named : order) {
+    if (!names.insert(named->name).second)
+      return InvalidArgument("two tensors have the name '{}'", Printable(named->name));
+    TRY_ASSIGN(const std::string_view dtype, NameOf(named->tensor.dtype()));
+    std::string dims;
+    for (const int64_t dim : named->tensor.shape().dims())
+      dims += (dims.empty() ? "" : ",") + std::to_string(dim);
+    const uint64_t begin = end;
+    end += named->tensor.bytes();
+    json += (json.empty() ? "" : ",") + JsonString(named->name) +
+            Format(":{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}", dtype, dims,
+                   begin, end);
+  }
+  json = "{" + json + "}";
+  json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  return json;
+}
+
 }  // namespace
 
 Result<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json, uint64_t data_bytes) {
@@ -215,30 +242,7 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
     const size_t a_size = SizeOf(a->tensor.dtype()), b_size = SizeOf(b->tensor.dtype());
     return a_size != b_size ? a_size > b_size : a->name < b->name;
   });
-  std::set<std::string_view> names;
-  std::string json;
-  if (!metadata.empty()) {
-    std::string pairs;
-    for (const auto& [key, value] : metadata)
-      pairs += (pairs.empty() ? "" : ",") + JsonString(key) + ":" + JsonString(value);
-    json = Format("{}:{}{}{}", JsonString(kMetadata), "{", pairs, "}");
-  }
-  uint64_t end = 0;
-  for (const NamedTensor* named : order) {
-    if (!names.insert(named->name).second)
-      return InvalidArgument("two tensors have the name '{}'", Printable(named->name));
-    TRY_ASSIGN(const std::string_view dtype, NameOf(named->tensor.dtype()));
-    std::string dims;
-    for (const int64_t dim : named->tensor.shape().dims())
-      dims += (dims.empty() ? "" : ",") + std::to_string(dim);
-    const uint64_t begin = end;
-    end += named->tensor.bytes();
-    json += (json.empty() ? "" : ",") + JsonString(named->name) +
-            Format(":{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}", dtype, dims,
-                   begin, end);
-  }
-  json = "{" + json + "}";
-  json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  TRY_ASSIGN(const std::string json, HeaderText(order, metadata));
   const uint64_t header_bytes = json.size();
   TRY_ASSIGN(BlockWriter file, BlockWriter::Create(path));
   TRY(file.Append({reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes}));

@@ -1,7 +1,5 @@
 // Bytes as a file of safetensors: an error, or tensors that are written and read again as the same.
 
-#include "penstock/io/safetensors.h"
-
 #include <unistd.h>
 
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <cstring>
 
 #include "penstock/core/check.h"
+#include "penstock/io/safetensors.h"
 
 namespace penstock::io {
 namespace {

@@ -53,6 +53,30 @@ void Put(T value, std::string* out) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+// What the local part and the directory have in common, from the version to the length of the name.
+std::string SharedFields(const std::string& name, uint64_t bytes, uint32_t crc, bool is_large) {
+  const uint32_t size = is_large ? kElsewhere : static_cast<uint32_t>(bytes);
+  std::string fields;
+  Put<uint16_t>(is_large ? 45 : 20, &fields);
+  Put<uint16_t>(0x800, &fields);  // names are UTF-8
+  Put<uint16_t>(kStored, &fields);
+  Put<uint16_t>(0, &fields);     // midnight,
+  Put<uint16_t>(0x21, &fields);  // the 1st of January 1980: equal arrays give equal bytes
+  Put<uint32_t>(crc, &fields);
+  Put<uint32_t>(size, &fields);
+  Put<uint32_t>(size, &fields);
+  Put<uint16_t>(static_cast<uint16_t>(name.size()), &fields);
+  return fields;
+}
+
+std::string Zip64Extra(std::initializer_list<uint64_t> numbers) {
+  std::string extra;
+  Put<uint16_t>(1, &extra);
+  Put<uint16_t>(static_cast<uint16_t>(8 * numbers.size()), &extra);
+  for (const uint64_t number : numbers) Put(number, &extra);
+  return extra;
+}
+
 }  // namespace
 
 Status ZipReader::Damaged(std::string_view what) const {
@@ -191,43 +215,22 @@ Status ZipWriter::Begin(const std::string& name, uint64_t bytes, uint32_t crc) {
     return InvalidArgument("'{}' cannot be the name of a file in an archive", Printable(name));
   const uint64_t offset = file_.size();
   const bool is_large = bytes >= kElsewhere || offset >= kElsewhere;
-  std::string sizes, extra;
-  if (is_large) {
-    Put<uint64_t>(bytes, &extra);
-    Put<uint64_t>(bytes, &extra);
-  }
-  // What the local part and the directory have in common: from the version to the length of the
-  // name.
-  Put<uint16_t>(is_large ? 45 : 20, &sizes);
-  Put<uint16_t>(0x800, &sizes);  // names are UTF-8
-  Put<uint16_t>(kStored, &sizes);
-  Put<uint16_t>(0, &sizes);     // midnight,
-  Put<uint16_t>(0x21, &sizes);  // the 1st of January 1980: equal arrays give equal bytes
-  Put<uint32_t>(crc, &sizes);
-  Put<uint32_t>(is_large ? kElsewhere : static_cast<uint32_t>(bytes), &sizes);
-  Put<uint32_t>(is_large ? kElsewhere : static_cast<uint32_t>(bytes), &sizes);
-  Put<uint16_t>(static_cast<uint16_t>(name.size()), &sizes);
-  const auto tagged = [](const std::string& field) {
-    std::string out;
-    if (field.empty()) return out;
-    Put<uint16_t>(1, &out);
-    Put<uint16_t>(static_cast<uint16_t>(field.size()), &out);
-    return out + field;
-  };
+  const std::string shared = SharedFields(name, bytes, crc, is_large);
+  const std::string extra = is_large ? Zip64Extra({bytes, bytes}) : "";
   std::string local;
   Put(kLocal, &local);
-  local += sizes;
-  Put<uint16_t>(static_cast<uint16_t>(tagged(extra).size()), &local);
-  TRY(file_.Append(local + name + tagged(extra)));
+  local += shared;
+  Put<uint16_t>(static_cast<uint16_t>(extra.size()), &local);
+  TRY(file_.Append(local + name + extra));
 
-  if (is_large) Put<uint64_t>(offset, &extra);
+  const std::string more = is_large ? Zip64Extra({bytes, bytes, offset}) : "";
   Put(kEntry, &directory_);
   Put<uint16_t>(45, &directory_);
-  directory_ += sizes;
-  Put<uint16_t>(static_cast<uint16_t>(tagged(extra).size()), &directory_);
+  directory_ += shared;
+  Put<uint16_t>(static_cast<uint16_t>(more.size()), &directory_);
   directory_.append(10, '\0');  // comment, disk, attributes
   Put<uint32_t>(is_large ? kElsewhere : static_cast<uint32_t>(offset), &directory_);
-  directory_ += name + tagged(extra);
+  directory_ += name + more;
   ++num_entries_;
   return OkStatus();
 }

@@ -78,10 +78,10 @@ RestoreReport Saver::Restore(Session& session, const std::string& prefix,
   const std::vector<size_t> order = FileOrder(report, reader);
   for (const size_t i : order) OrThrow(reader.CheckPlace(report.rows[i].saved_as));
 
-  std::vector<std::pair<size_t, Tensor>> held;
+  std::vector<VariableValues::Assignment> held;
   uint64_t held_bytes = 0;
   const auto assign_held = [&] {
-    for (const auto& [i, value] : held) values_.Assign(session, i, value);
+    values_.Assign(session, held);
     held.clear();
     held_bytes = 0;
   };

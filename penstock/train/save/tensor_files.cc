@@ -40,8 +40,9 @@ RestoreReport Load(const Reader& reader, const FindSaved& find, Graph& graph, Se
   std::ranges::set_difference(reader.Names(), used, std::back_inserter(report.unused));
   if (!request.partial) CheckComplete(report);
   for (size_t i = 0; i < report.rows.size(); ++i) {
-    if (report.rows[i].match == Match::kRestored)
-      values.Assign(session, i, OrThrow(reader.Read(report.rows[i].saved_as)));
+    if (report.rows[i].match != Match::kRestored) continue;
+    const VariableValues::Assignment value(i, OrThrow(reader.Read(report.rows[i].saved_as)));
+    values.Assign(session, {&value, 1});
   }
   return report;
 }

@@ -7,7 +7,8 @@
 #include "penstock/train/save/saver.h"
 
 // Variables in the formats of others: safetensors, and NumPy's .npz. Errors are as those of Saver:
-// nothing is changed when a file is damaged, is none or does not fit.
+// nothing is changed when a file is of another format, is cut or does not fit. safetensors has no
+// checksums; a wrong one in a .npz is found when that array is read.
 
 namespace penstock {
 

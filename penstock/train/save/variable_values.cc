@@ -70,7 +70,7 @@ VariableValues::Nodes& VariableValues::WithAssign(size_t i) {
   const Parameter& variable = variables_[i];
   const OutputRef handle = {variable.handle, 0};
   nodes.value = {FindOrAdd({.op = "Placeholder",
-                            .name = "save/value_" + std::string(ToString(variable.dtype)),
+                            .name = "save/" + variable.name + "/value",
                             .attrs = {{"dtype", variable.dtype}}}),
                  0};
   const bool is_reference = IsReference(*graph_, variable.handle);
@@ -91,12 +91,17 @@ std::vector<Tensor> VariableValues::Read(Session& session) const {
   return OrThrow(session.backend().Run(spec, {}, session.options(), nullptr));
 }
 
-void VariableValues::Assign(Session& session, size_t i, const Tensor& value) {
-  const Nodes& nodes = WithAssign(i);
-  const Result<std::vector<Tensor>> run = session.backend().Run(
-      {{nodes.value}, {}, {nodes.assign}}, {&value, 1}, session.options(), nullptr);
-  if (!run.ok())
-    throw Error(run.status().Annotate(Format("variable '{}'", Printable(variables_[i].name))));
+void VariableValues::Assign(Session& session, std::span<const Assignment> values) {
+  if (values.empty()) return;
+  CallableSpec spec;
+  std::vector<Tensor> feeds;
+  for (const auto& [i, value] : values) {
+    const Nodes& nodes = WithAssign(i);
+    spec.feeds.push_back(nodes.value);
+    spec.targets.push_back(nodes.assign);
+    feeds.push_back(value);
+  }
+  OrThrow(session.backend().Run(spec, feeds, session.options(), nullptr));
 }
 
 Tensor VariableValues::Take(Session& session, size_t i) {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/client/session.h"
@@ -25,8 +26,10 @@ class VariableValues {
   // One tensor a variable, all of one step. Nothing is copied: a variable that is updated while
   // somebody holds its value gets new memory. Throws FailedPrecondition when one holds nothing.
   std::vector<Tensor> Read(Session& session) const;
-  // Shares the memory of `value`.
-  void Assign(Session& session, size_t i, const Tensor& value);
+  // Gives variables, by their places in variables(), values whose memory they share; all in one
+  // step.
+  using Assignment = std::pair<size_t, Tensor>;
+  void Assign(Session& session, std::span<const Assignment> values);
   // The value of variable i, which holds nothing afterwards: so that its memory can be written
   // anew. A tensor that is not initialized() when the variable held nothing, or nobody may write to
   // its memory.
