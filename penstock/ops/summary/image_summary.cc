@@ -31,8 +31,16 @@ struct Scaling {
   T offset;
 
   uint8_t operator()(T sample) const {
-    const T scaled = static_cast<T>(sample * scale);
-    return static_cast<uint8_t>(static_cast<double>(static_cast<T>(scaled + offset)));
+    return static_cast<uint8_t>(static_cast<double>(static_cast<T>(Product(sample) + offset)));
+  }
+  T Product(T sample) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      // Volatile: joined with the addition into one operation it would not be rounded.
+      const volatile T product = sample * scale;
+      return product;
+    } else {
+      return static_cast<T>(sample * scale);
+    }
   }
 };
 
