@@ -31,8 +31,16 @@ struct Scaling {
   T offset;
 
   uint8_t operator()(T sample) const {
-    const T scaled = static_cast<T>(sample * scale);
-    return static_cast<uint8_t>(static_cast<double>(static_cast<T>(scaled + offset)));
+    return static_cast<uint8_t>(static_cast<double>(static_cast<T>(Product(sample) + offset)));
+  }
+  T Product(T sample) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      // Volatile: joined with the addition into one operation it would not be rounded.
+      const volatile T product = sample * scale;
+      return product;
+    } else {
+      return static_cast<T>(sample * scale);
+    }
   }
 };
 
@@ -48,10 +56,8 @@ Scaling<T> ScalingOf(const T* samples, int64_t pixels, int64_t channels) {
   }
   const bool centred = least < 0;
   const float reach = centred ? std::max(std::abs(least), std::abs(most)) : most;
-  const T full = static_cast<T>(centred ? 127.f : 255.f);
-  return {
-      reach < kZeroThreshold ? static_cast<T>(0.f) : static_cast<T>(full / static_cast<T>(reach)),
-      static_cast<T>(centred ? 128.f : 0.f)};
+  const float scale = reach < kZeroThreshold ? 0 : (centred ? 127.f : 255.f) / reach;
+  return {static_cast<T>(scale), static_cast<T>(centred ? 128.f : 0.f)};
 }
 
 template <class T>

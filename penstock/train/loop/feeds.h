@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ class FeedSource {
   virtual void StartEpoch(int64_t epoch) = 0;
   // Reads the next batch over `feeds`; false at the end of the epoch.
   virtual bool Next(FeedList& feeds) = 0;
+  // How many batches an epoch has, where that is known before they are read.
+  virtual std::optional<int64_t> BatchesPerEpoch() const { return std::nullopt; }
   // Goes to a place where a run stopped. Unless a source knows a faster way, by reading up to it.
   virtual void Seek(const FeedPosition& position);
 };
@@ -51,7 +54,7 @@ template <class Range, class ToFeeds>
 std::unique_ptr<FeedSource> FeedsOver(Range& range, ToFeeds to_feeds) {
   return FeedsFrom(std::function<NextFeeds(int64_t)>([&range, to_feeds](int64_t) -> NextFeeds {
     return [it = range.begin(), end = range.end(), to_feeds](FeedList& feeds) mutable {
-      if (it == end) return false;
+      if (!(it != end)) return false;
       feeds = to_feeds(*it);
       ++it;
       return true;

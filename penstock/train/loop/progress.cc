@@ -85,7 +85,7 @@ class ProgressHook final : public Hook {
  private:
   void Show(Training& training, double now, int64_t examples, double seconds) {
     std::string line = Format("step {}", training.step());
-    const int64_t total = training.max_steps();
+    const int64_t total = training.expected_steps();
     if (total > 0) {
       const double done = std::min(1.0, static_cast<double>(training.step()) / total);
       line += Format("/{}", total);
@@ -108,7 +108,7 @@ class ProgressHook final : public Hook {
   // From the mean of this run, which a slow step or an evaluation moves little.
   std::string TimeLeft(Training& training, double now) const {
     const int64_t done = training.step() - training.first_step();
-    const int64_t left = std::max<int64_t>(0, training.max_steps() - training.step());
+    const int64_t left = std::max<int64_t>(0, training.expected_steps() - training.step());
     return FormatDuration((now - began_) / static_cast<double>(std::max<int64_t>(1, done)) * left);
   }
 

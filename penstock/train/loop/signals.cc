@@ -17,6 +17,12 @@ void Note(int signal) {
   ::raise(signal);
 }
 
+// A signal that the process was started to ignore (nohup) stays ignored.
+void Catch(int signal, const struct sigaction& action, struct sigaction* old) {
+  sigaction(signal, nullptr, old);
+  if (old->sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+}
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
@@ -26,8 +32,8 @@ InterruptGuard::InterruptGuard() {
   // Reads and waits of other threads go on: the loop asks between steps.
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &old_interrupt_);
-  sigaction(SIGTERM, &action, &old_terminate_);
+  Catch(SIGINT, action, &old_interrupt_);
+  Catch(SIGTERM, action, &old_terminate_);
 }
 
 InterruptGuard::~InterruptGuard() {

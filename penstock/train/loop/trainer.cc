@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "penstock/client/error.h"
+#include "penstock/core/checked.h"
 #include "penstock/train/loop/signals.h"
 
 namespace penstock {
@@ -67,7 +68,7 @@ TrainingEnd Trainer::Run(FeedSource& source) {
   // Until the hooks have heard of the end: a checkpoint at the end is worth the wait.
   std::optional<InterruptGuard> guard;
   if (options_.catch_signals) guard.emplace();
-  Training training(session_, loss_, step_, options_.max_steps, streams_);
+  Training training(session_, loss_, step_, streams_);
   return RunHooked(training, source);
 }
 
@@ -122,6 +123,7 @@ TrainingEnd Trainer::Loop(Training& training, FeedSource& source) {
   FeedPosition& at = training.position_;
   if (ShouldEnd(training, &end)) return end;
   source.Seek(at);
+  Expect(training, source.BatchesPerEpoch());
   while (options_.epochs == 0 || at.epoch < options_.epochs) {
     const bool starts = at.batch == 0;
     while (source.Next(training.feeds_)) {
@@ -131,12 +133,25 @@ TrainingEnd Trainer::Loop(Training& training, FeedSource& source) {
     }
     // Without this, an input that cannot be read twice would be asked for ever.
     if (starts && at.batch == 0) break;
+    Expect(training, at.batch);
     at = {at.epoch + 1, 0};
     AfterEpoch(training);
     if (ShouldEnd(training, &end)) return end;
     if (options_.epochs == 0 || at.epoch < options_.epochs) source.StartEpoch(at.epoch);
   }
   return {.reason = EndReason::kInputEnded, .message = Format("{} epochs done", at.epoch)};
+}
+
+void Trainer::Expect(Training& training, std::optional<int64_t> batches_per_epoch) const {
+  int64_t steps = options_.max_steps;
+  if (batches_per_epoch && options_.epochs > 0) {
+    const FeedPosition& at = training.position();
+    const std::optional<int64_t> all = CheckedMul(*batches_per_epoch, options_.epochs - at.epoch);
+    // The rest of this epoch and those that follow.
+    const int64_t left = all ? *all - at.batch : INT64_MAX - training.step();
+    steps = steps > 0 ? std::min(steps, training.step() + left) : training.step() + left;
+  }
+  training.expected_steps_ = steps;
 }
 
 void Trainer::Step(Training& training) {

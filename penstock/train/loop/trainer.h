@@ -68,6 +68,7 @@ class Trainer {
   void AfterEpoch(Training& training);
   void End(Training& training);
   bool ShouldEnd(const Training& training, TrainingEnd* end) const;
+  void Expect(Training& training, std::optional<int64_t> batches_per_epoch) const;
 
   Session& session_;
   const Output<float> loss_;

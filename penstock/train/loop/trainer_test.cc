@@ -278,6 +278,15 @@ TEST(Signals, TheSecondEndsTheProcess) {
               "");
 }
 
+TEST(Signals, IgnoredOnesStayIgnored) {
+  signal(SIGINT, SIG_IGN);
+  Fixture f;
+  Trainer trainer = f.MakeTrainer({.max_steps = 3});
+  trainer.OnStep([](Training&) { raise(SIGINT); });
+  EXPECT_EQ(trainer.Run(f.model.Source(7)).reason, EndReason::kStepsDone);
+  EXPECT_EQ(signal(SIGINT, SIG_DFL), SIG_IGN);
+}
+
 TEST(Signals, MayBeLeftToTheCaller) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
@@ -321,6 +330,16 @@ TEST(Progress, ChangesItsLineOnATerminal) {
   trainer.Run(f.model.Source(7));
   EXPECT_NE(text.find("\rstep 2/4 [==========>         ] 50%"), std::string::npos) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+}
+
+// Where the input does not tell its length, the first epoch does.
+TEST(Progress, LearnsTheLengthOfAnEpoch) {
+  Fixture f;
+  std::vector<int64_t> expected;
+  Trainer trainer = f.MakeTrainer({.epochs = 3});
+  trainer.OnStep([&](Training& t) { expected.push_back(t.expected_steps()); });
+  trainer.Run(f.model.Source(2));
+  EXPECT_EQ(expected, (std::vector<int64_t>{0, 0, 6, 6, 6, 6}));
 }
 
 TEST(Progress, Durations) {

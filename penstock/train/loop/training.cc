@@ -23,13 +23,9 @@ std::string_view ToString(EndReason reason) {
   return "?";
 }
 
-Training::Training(Session& session, Output<float> loss, Operation step, int64_t max_steps,
+Training::Training(Session& session, Output<float> loss, Operation step,
                    const RandomStreamState& streams)
-    : session_(session),
-      loss_(loss),
-      step_operation_(step),
-      max_steps_(max_steps),
-      streams_(streams) {}
+    : session_(session), loss_(loss), step_operation_(step), streams_(streams) {}
 
 const Tensor* Training::Fetched(OutputRef ref) const {
   const auto it = std::find(fetched_refs_.begin(), fetched_refs_.end(), ref);

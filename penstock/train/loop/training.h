@@ -43,18 +43,18 @@ struct StepRequest {
 // A run as hooks see it. Threads: the thread that trains.
 class Training {
  public:
-  Training(Session& session, Output<float> loss, Operation step, int64_t max_steps,
-           const RandomStreamState& streams);
+  Training(Session& session, Output<float> loss, Operation step, const RandomStreamState& streams);
 
   Session& session() { return session_; }
   Graph& graph() { return loss_.graph(); }
   Output<float> loss_output() const { return loss_; }
   Operation step_operation() const { return step_operation_; }
 
-  // Steps done, those of earlier runs included; where this run began; 0: no limit.
+  // Steps done, those of earlier runs included, and where this run began.
   int64_t step() const { return step_; }
   int64_t first_step() const { return first_step_; }
-  int64_t max_steps() const { return max_steps_; }
+  // How many there will be in all; 0 while that is not known.
+  int64_t expected_steps() const { return expected_steps_; }
   const FeedPosition& position() const { return position_; }
 
   // Of the last step. What was fed and fetched is kept until the next.
@@ -95,10 +95,10 @@ class Training {
   Session& session_;
   const Output<float> loss_;
   const Operation step_operation_;
-  const int64_t max_steps_;
   const RandomStreamState& streams_;
   int64_t step_ = 0;
   int64_t first_step_ = 0;
+  int64_t expected_steps_ = 0;
   FeedPosition position_;
   FeedList feeds_;
   float loss_value_ = 0;
