@@ -1,5 +1,7 @@
 #include "penstock/train/loop/dataset_feeds.h"
 
+#include <optional>
+
 #include "penstock/client/error.h"
 
 namespace penstock::loop_internal {
@@ -27,6 +29,8 @@ class StageFeeds final : public FeedSource {
     feeds = to_feeds_(std::move(element));
     return true;
   }
+
+  std::optional<int64_t> BatchesPerEpoch() const override { return stage_->Size(); }
 
   void Seek(const FeedPosition& position) override {
     StartEpoch(position.epoch);

@@ -64,7 +64,7 @@ TEST_F(MinimizeTest, TrainsAllVariablesAndCounts) {
 
 TEST_F(MinimizeTest, LeavesCountersAlone) {
   Variable<int32_t> count(g, Constant<int32_t>(g, 1), "count");
-  Step(SGD{.rate = 1}.Minimize(loss, {.unconnected = Unconnected::kError}));
+  Step(SGD{.rate = 1}.Minimize(loss, {.unconnected = UnconnectedVariables::kError}));
   EXPECT_EQ(Value(b), (Floats{0.5}));
 }
 
