@@ -9,7 +9,7 @@ namespace penstock::zoo {
 // Dense layers with Relu between: [batch, features] to logits.
 nn::Sequential Mlp(const std::vector<int64_t>& hidden, int64_t classes = 10);
 
-// For the 8 x 8 digits of UCI's optdigits, whose pixels are scaled to [0, 1]: [batch, 64] or
+// For the 8 x 8 digits of UCI's optdigits, whose pixels are scaled to [0, 1]: [batch, 64] and
 // [batch, 8, 8, 1] to 10 logits.
 nn::Sequential DigitsMlp();
 nn::Sequential DigitsCnn(float dropout = 0.3f);
