@@ -25,9 +25,9 @@ std::optional<int64_t> BytesOf(const OutputInfo& info) {
 
 // Ops that move a variable along a gradient: they only read it.
 bool IsUpdate(std::string_view op) {
-  constexpr std::string_view kUpdates[] = {"ResourceApply",      "ResourceSparseApply",
-                                           "ResourceScatterAdd", "ResourceScatterSub",
-                                           "AssignAddVariable",  "AssignSubVariable"};
+  constexpr std::string_view kUpdates[] = {
+      "ResourceApply",      "_ResourceApply",    "ResourceSparseApply", "ResourceScatterAdd",
+      "ResourceScatterSub", "AssignAddVariable", "AssignSubVariable"};
   return std::any_of(std::begin(kUpdates), std::end(kUpdates),
                      [&](std::string_view name) { return op.starts_with(name); });
 }

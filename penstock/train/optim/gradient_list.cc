@@ -13,13 +13,6 @@ Expr Elements(const Scope& scope, const GradientValue& gradient) {
   return Expr(&scope, gradient.has_rows() ? gradient.values : gradient.dense);
 }
 
-Expr AllAxes(const Expr& of) {
-  const Expr rank = Op("Rank", of);
-  const Scope& scope = of.scope();
-  return scope.Add("Range", {scope.Constant(Tensor::Scalar<int32_t>(0)), rank,
-                             scope.Constant(Tensor::Scalar<int32_t>(1))});
-}
-
 // The sum of all squares, halved: as a float, so that 16-bit gradients do not overflow in it.
 Expr HalfSquares(const Scope& scope, const GradientValue& gradient) {
   Expr elements = Elements(scope, gradient);
@@ -27,20 +20,24 @@ Expr HalfSquares(const Scope& scope, const GradientValue& gradient) {
   return Op("L2Loss", elements);
 }
 
-GradientValue WithElements(const GradientValue& gradient, OutputRef dense, OutputRef values) {
-  GradientValue changed = gradient;
-  changed.dense = dense;
-  if (gradient.has_rows()) changed.values = values;
-  return changed;
-}
-
-// The same function of each element, in both forms.
-template <class F>
-GradientValue ForEachElement(const Scope& scope, const GradientValue& gradient, F f) {
-  const OutputRef dense = f(Expr(&scope, gradient.dense)).ref();
-  const OutputRef values =
-      gradient.has_rows() ? f(Expr(&scope, gradient.values)).ref() : OutputRef{};
-  return WithElements(gradient, dense, values);
+GradientValue ClipByElement(const Scope& scope, const ParameterGradient& item, double limit) {
+  const auto clipped = [&](OutputRef ref) {
+    const Expr x(&scope, ref);
+    return Op("ClipByValue", x, scope.Like(x, -limit), scope.Like(x, limit));
+  };
+  GradientValue gradient = item.gradient;
+  if (!gradient.has_rows()) {
+    gradient.dense = clipped(gradient.dense).ref();
+    return gradient;
+  }
+  // Whole, it is the sum of the clipped rows.
+  const Expr values = clipped(gradient.values);
+  const Expr num_rows = scope.Add("GatherV2", {Op("Shape", Expr(&scope, gradient.dense)),
+                                               scope.Constant(Tensor::Scalar<int32_t>(0)),
+                                               scope.Constant(Tensor::Scalar<int32_t>(0))});
+  gradient.values = values.ref();
+  gradient.dense = Op("UnsortedSegmentSum", values, Expr(&scope, gradient.indices), num_rows).ref();
+  return gradient;
 }
 
 // limit / max(norm, limit).
@@ -74,7 +71,14 @@ Expr CastTo(const Expr& value, DType dtype) {
 }
 
 GradientValue Scaled(const Scope& scope, const GradientValue& gradient, const Expr& by) {
-  return ForEachElement(scope, gradient, [&](const Expr& x) { return x * CastTo(by, x.dtype()); });
+  const auto scaled = [&](OutputRef ref) {
+    const Expr x(&scope, ref);
+    return (x * CastTo(by, x.dtype())).ref();
+  };
+  GradientValue result = gradient;
+  result.dense = scaled(gradient.dense);
+  if (gradient.has_rows()) result.values = scaled(gradient.values);
+  return result;
 }
 
 std::vector<NodeId> NodesOf(const GradientValue& gradient) {
@@ -106,9 +110,7 @@ GradientList ClipGradients(const GradientList& gradients, const Clip& clip, Call
   for (ParameterGradient& item : clipped.items) {
     GradientValue& gradient = item.gradient;
     if (clip.kind == Clip::Kind::kValue) {
-      gradient = ForEachElement(scope, gradient, [&](const Expr& x) {
-        return Op("ClipByValue", x, scope.Like(x, -clip.limit), scope.Like(x, clip.limit));
-      });
+      gradient = ClipByElement(scope, item, clip.limit);
     } else if (clip.kind == Clip::Kind::kNorm) {
       gradient = ClipByOwnNorm(scope, gradient, clip.limit);
     } else {
@@ -131,10 +133,11 @@ Output<bool> AllFinite(const GradientList& gradients, CallSite site) {
   using namespace optim_internal;
   CheckList(gradients, site);
   const Scope scope = BuildScope::Current(*gradients.graph, site).Sub("all_finite");
+  const Expr flat = scope.Constant(Tensor::FromValues<int32_t>({1}, {-1}));
   Expr all;
   for (const ParameterGradient& item : gradients.items) {
-    const Expr finite = Op("IsFinite", Elements(scope, item.gradient));
-    const Expr own = Op("All", finite, AllAxes(finite));
+    const Expr finite = Op("Reshape", Op("IsFinite", Elements(scope, item.gradient)), flat);
+    const Expr own = Op("All", finite, scope.Constant(Tensor::Scalar<int32_t>(0)));
     all = all.valid() ? Op("LogicalAnd", all, own) : own;
   }
   OrThrow(scope.status(), site);

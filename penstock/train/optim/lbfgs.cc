@@ -109,7 +109,7 @@ class LbfgsRule final : public Rule {
   };
 
   Expr Flatten(const Scope& scope, const GradientList& gradients) const {
-    const Expr flat = scope.Constant(Minus1());
+    const Expr flat = scope.Constant(Dims({-1}));
     std::vector<Expr> parts;
     for (const ParameterGradient& item : gradients.items)
       parts.push_back(Op("Reshape", Expr(&scope, item.gradient.dense), flat));
@@ -117,11 +117,6 @@ class LbfgsRule final : public Rule {
     const auto count = static_cast<int64_t>(parts.size());
     parts.push_back(scope.Constant(Tensor::Scalar<int32_t>(0)));
     return scope.Add("ConcatV2", parts, {{"N", count}});
-  }
-  static Tensor Minus1() {
-    Tensor tensor(DType::kInt32, Shape{1});
-    *tensor.mutable_data<int32_t>() = -1;
-    return tensor;
   }
   static Expr Norm1(const Scope& scope, const Expr& g) {
     return Dot(Op("Abs", g), scope.Like(g, 1));

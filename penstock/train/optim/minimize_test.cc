@@ -142,6 +142,33 @@ TEST_F(MinimizeTest, ClipsRowsAsTheyAre) {
   EXPECT_EQ(Value(table)[0], 1);
 }
 
+TEST_F(MinimizeTest, ClipsRowsBeforeTheyAddUp) {
+  // The second asks for the gradient as a whole.
+  for (const double l2 : {0.0, 1e-9}) {
+    Variable<float> table(g, Array<float>({3, 1}, {1, 1, 1}), "table");
+    const auto rows =
+        Gather(table.Read(), Constant(g, Array<int64_t>(std::vector<int64_t>{2, 2})), 0);
+    Step(SGD{.rate = 1}.Minimize(
+        Sum(rows) * 3.f, {.variables = {table}, .clip = Clip::ByValue(1), .l2 = {.rate = l2}}));
+    EXPECT_FLOAT_EQ(Value(table)[2], -1);
+    EXPECT_FLOAT_EQ(Value(table)[0], 1);
+  }
+}
+
+TEST_F(MinimizeTest, SkipsRowsThatAreNotFinite) {
+  Variable<float> table(g, Array<float>({3, 1}, {1, 1, 1}), "table");
+  const auto rows =
+      Gather(table.Read(), Constant(g, Array<int64_t>(std::vector<int64_t>{2, 2})), 0);
+  const auto factor = Placeholder<float>(g, {});
+  const auto step = Momentum{.rate = 1}.Minimize(
+      Sum(rows) * factor, {.variables = {table}, .loss_scale = LossScale::Dynamic()});
+  session.Run(InitVariables(g));
+  session.Run({{factor, kInf}}, step);
+  EXPECT_EQ(Value(table), (Floats{1, 1, 1}));
+  session.Run({{factor, 1.f}}, step);
+  EXPECT_EQ(Value(table), (Floats{1, 1, -1}));
+}
+
 TEST_F(MinimizeTest, MakesANormThatIsNotFiniteVisible) {
   const auto factor = Placeholder<float>(g, {});
   const auto step = SGD{.rate = 1}.Minimize(loss * factor, {.clip = Clip::ByGlobalNorm(1)});

@@ -16,6 +16,8 @@
 // ComputeGradients and ApplyGradients are its two halves, for programs that change gradients in
 // between. Slots are variables named as TensorFlow's optimizers name them: "w/Adam", "w/Adam_1".
 //
+// The rate of each step is a node in the graph's collection "learning_rate", for summaries.
+//
 // A gradient that only some rows of a variable take part in moves these rows alone, where the
 // formula allows it; indices that repeat are added up first, as in TensorFlow.
 
