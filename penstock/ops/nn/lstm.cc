@@ -94,18 +94,21 @@ Status Forward(CpuContext& context, int64_t steps, int64_t times, float forget_b
   const float* inputs = wide.In(x);
   const float* cs_prev = wide.In(state.cs_prev);
   const float* h_prev = wide.In(state.h_prev);
-  float* joined = wide.Room({B, I + H});
-  float* sums = wide.Room({B, 4 * H});
+  float* sums = wide.Room({steps * B, 4 * H});
   const LstmGates gates{wide.Out(out.i), wide.Out(out.cs), wide.Out(out.f),
                         wide.Out(out.o), wide.Out(out.ci), wide.Out(out.co)};
   float* h = wide.Out(out.h);
   TRY(wide.status());
   if (B == 0 || H == 0) return OkStatus();
+  // What the inputs add to the sums of all steps is one product.
+  kernels::Gemm<float>(false, false, steps * B, 4 * H, I, inputs, I, weights.w, 4 * H, sums, 4 * H,
+                       0, context.parallel());
   for (int64_t t = 0; t < steps; ++t) {
     const int64_t at = t * B * H;
-    LstmForward(shape, weights, forget_bias, cell_clip, inputs + t * B * I,
-                t == 0 ? cs_prev : gates.cs + at - B * H, t == 0 ? h_prev : h + at - B * H, joined,
-                sums, At(gates, at), h + at, context.parallel());
+    kernels::Gemm<float>(false, false, B, 4 * H, H, t == 0 ? h_prev : h + at - B * H, H,
+                         weights.w + I * 4 * H, 4 * H, sums + 4 * at, 4 * H, 1, context.parallel());
+    LstmForward(shape, weights, forget_bias, cell_clip, t == 0 ? cs_prev : gates.cs + at - B * H,
+                sums + 4 * at, At(gates, at), h + at, context.parallel());
   }
   const int64_t done = steps * B * H, rest = (times - steps) * B * H;
   for (float* array : {gates.i, gates.cs, gates.f, gates.o, gates.ci, gates.co, h}) {
@@ -113,6 +116,29 @@ Status Forward(CpuContext& context, int64_t steps, int64_t times, float forget_b
   }
   wide.Store();
   return OkStatus();
+}
+
+// The derivatives that need no order of steps: one product each over all of them.
+struct OverTimeGradients {
+  float *x, *w, *b;
+};
+void OverTime(const LstmShape& shape, int64_t steps, const float* inputs, const float* first_h,
+              const float* outputs, const float* w, const float* by_gates,
+              const OverTimeGradients& by, const ParallelFor& each) {
+  const int64_t B = shape.batch, I = shape.inputs, H = shape.cells, rows = steps * B;
+  kernels::Gemm<float>(false, true, rows, I, 4 * H, by_gates, 4 * H, w, 4 * H, by.x, I, 0, each);
+  kernels::Gemm<float>(true, false, I, 4 * H, rows, inputs, I, by_gates, 4 * H, by.w, 4 * H, 0,
+                       each);
+  // The state before each step: the first one's, then the outputs but the last.
+  float* recurrent = by.w + I * 4 * H;
+  kernels::Gemm<float>(true, false, H, 4 * H, B, first_h, H, by_gates, 4 * H, recurrent, 4 * H, 0,
+                       each);
+  if (steps > 1)
+    kernels::Gemm<float>(true, false, H, 4 * H, rows - B, outputs, H, by_gates + B * 4 * H, 4 * H,
+                         recurrent, 4 * H, 1, each);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < 4 * H; ++c) by.b[c] += by_gates[r * 4 * H + c];
+  }
 }
 
 // The derivative over time, from the last step to the first.
@@ -181,7 +207,8 @@ Status LSTMBlockCellGrad::ComputeCpu(CpuContext& context, const Tensor&, const T
   TRY(wide.status());
   for (float* sum : {peepholes.wci, peepholes.wcf, peepholes.wco})
     std::fill_n(sum, shape.cells, 0.0f);
-  LstmBackward(shape, weights, before, gates, by_cs, by_h, by_gates, by_before, peepholes);
+  LstmBackward(shape, weights, before, gates, by_cs, by_h, by_gates, by_before, peepholes,
+               context.parallel());
   wide.Store();
   return OkStatus();
 }
@@ -274,40 +301,31 @@ Status BlockLSTMGradOf<Name, v2>::ComputeCpu(
   float *by_x = wide.Out(x_grad), *by_w = wide.Out(w_grad), *by_b = wide.Out(b_grad);
   float *by_cs = wide.Out(cs_prev_grad), *by_h = wide.Out(h_prev_grad);
   const LstmPeepholeGradients peepholes{wide.Out(wci_grad), wide.Out(wcf_grad), wide.Out(wco_grad)};
-  float *joined = wide.Room({B, I + H}), *by_joined = wide.Room({B, I + H});
-  float *by_gates = wide.Room({B, 4 * H}), *sum_cs = wide.Room({B, H}), *sum_h = wide.Room({B, H});
+  float *by_gates = wide.Room({steps * B, 4 * H}), *sum_h = wide.Room({B, H});
   TRY(wide.status());
-  std::fill_n(by_x, times * B * I, 0.0f);
-  std::fill_n(by_w, (I + H) * 4 * H, 0.0f);
+  std::fill_n(by_x + steps * B * I, (times - steps) * B * I, 0.0f);
   std::fill_n(by_b, 4 * H, 0.0f);
   for (float* sum : {by_cs, by_h}) std::fill_n(sum, B * H, 0.0f);
   for (float* sum : {peepholes.wci, peepholes.wcf, peepholes.wco}) std::fill_n(sum, H, 0.0f);
-  if (B == 0 || H == 0) return wide.Store(), OkStatus();
+  if (B == 0 || H == 0 || steps == 0) {
+    std::fill_n(by_w, (I + H) * 4 * H, 0.0f);
+    return wide.Store(), OkStatus();
+  }
+  const float* recurrent = weights.w + I * 4 * H;
   for (int64_t t = steps - 1; t >= 0; --t) {
     const int64_t at = t * B * H;
-    const float* cs_before = t == 0 ? first_cs : gates.cs + at - B * H;
-    const float* h_before = t == 0 ? first_h : outputs + at - B * H;
     // What comes from the output at this time, and from the next step.
     for (int64_t k = 0; k < B * H; ++k) {
-      sum_cs[k] = from_cs[at + k] + by_cs[k];
+      by_cs[k] += from_cs[at + k];
       sum_h[k] = from_h[at + k] + by_h[k];
     }
-    LstmBackward(shape, weights, cs_before, At(gates, at), sum_cs, sum_h, by_gates, by_cs,
-                 peepholes);
-    for (int64_t r = 0; r < B; ++r) {
-      std::copy_n(inputs + (t * B + r) * I, I, joined + r * (I + H));
-      std::copy_n(h_before + r * H, H, joined + r * (I + H) + I);
-      for (int64_t c = 0; c < 4 * H; ++c) by_b[c] += by_gates[r * 4 * H + c];
-    }
-    kernels::Gemm<float>(true, false, I + H, 4 * H, B, joined, I + H, by_gates, 4 * H, by_w, 4 * H,
-                         1, context.parallel());
-    kernels::Gemm<float>(false, true, B, I + H, 4 * H, by_gates, 4 * H, weights.w, 4 * H, by_joined,
-                         I + H, 0, context.parallel());
-    for (int64_t r = 0; r < B; ++r) {
-      std::copy_n(by_joined + r * (I + H), I, by_x + (t * B + r) * I);
-      std::copy_n(by_joined + r * (I + H) + I, H, by_h + r * H);
-    }
+    LstmBackward(shape, weights, t == 0 ? first_cs : gates.cs + at - B * H, At(gates, at), by_cs,
+                 sum_h, by_gates + 4 * at, by_cs, peepholes, context.parallel());
+    kernels::Gemm<float>(false, true, B, H, 4 * H, by_gates + 4 * at, 4 * H, recurrent, 4 * H, by_h,
+                         H, 0, context.parallel());
   }
+  OverTime(shape, steps, inputs, first_h, outputs, weights.w, by_gates, {by_x, by_w, by_b},
+           context.parallel());
   wide.Store();
   return OkStatus();
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "penstock/kernels/gemm.h"
+#include "penstock/kernels/lstm_gates.h"
 #include "penstock/kernels/math.h"
 
 namespace penstock::ops {
@@ -51,40 +51,39 @@ Status LstmShape::LearnInput(int64_t rows, int64_t columns) {
   return Agree(inputs, columns, "number of inputs");
 }
 
-void LstmForward(const LstmShape& shape, const LstmWeights& weights, float forget_bias,
-                 float cell_clip, const float* x, const float* cs_prev, const float* h_prev,
-                 float* joined, float* sums, const LstmGates& gates, float* h,
-                 const ParallelFor& each) {
-  const int64_t B = shape.batch, I = shape.inputs, H = shape.cells;
-  for (int64_t r = 0; r < B; ++r) {
-    std::copy_n(x + r * I, I, joined + r * (I + H));
-    std::copy_n(h_prev + r * H, H, joined + r * (I + H) + I);
-  }
-  kernels::Gemm<float>(false, false, B, 4 * H, I + H, joined, I + H, weights.w, 4 * H, sums, 4 * H,
-                       0, each);
-  const bool peeps = weights.use_peephole;
-  each(B, 200.0 * static_cast<double>(H), [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin * H; at < end * H; ++at) {
-      const int64_t c = at % H;
-      const float* row = sums + at / H * 4 * H;
-      const auto gate = [&](int64_t g) { return row[g * H + c] + weights.b[g * H + c]; };
-      const float before = cs_prev[at];
-      const float i = math::Sigmoid(gate(0) + (peeps ? before * weights.wci[c] : 0.0f));
-      const float f = math::Sigmoid(gate(weights.order.forget) + forget_bias +
-                                    (peeps ? before * weights.wcf[c] : 0.0f));
-      const float ci = math::Tanh(gate(weights.order.cell));
-      float cs = ci * i + before * f;
-      if (cell_clip > 0) cs = std::clamp(cs, -cell_clip, cell_clip);
-      const float o = math::Sigmoid(gate(3) + (peeps ? cs * weights.wco[c] : 0.0f));
-      const float co = math::Tanh(cs);
-      gates.i[at] = i, gates.f[at] = f, gates.o[at] = o;
-      gates.ci[at] = ci, gates.cs[at] = cs, gates.co[at] = co;
-      h[at] = o * co;
-    }
-  });
+namespace {
+
+// The gates of one row of H floats each that lie one after the other, as w's columns do.
+template <class Pointer>
+kernels::LstmGateRow<Pointer> GateColumns(Pointer row, int64_t H, GateOrder order) {
+  return {row, row + order.cell * H, row + order.forget * H, row + 3 * H};
 }
 
-void LstmBackward(const LstmShape& shape, const LstmWeights& weights, const float* cs_prev,
+// With peepholes, which are rare: by the definition.
+void PeepForward(const LstmShape& shape, const LstmWeights& weights, float forget_bias,
+                 float cell_clip, const float* cs_prev, const float* sums, const LstmGates& gates,
+                 float* h, int64_t begin, int64_t end) {
+  const int64_t H = shape.cells;
+  for (int64_t at = begin * H; at < end * H; ++at) {
+    const int64_t c = at % H;
+    const float* row = sums + at / H * 4 * H;
+    const auto gate = [&](int64_t g) { return row[g * H + c] + weights.b[g * H + c]; };
+    const float before = cs_prev[at];
+    const float i = math::Sigmoid(gate(0) + before * weights.wci[c]);
+    const float f =
+        math::Sigmoid(gate(weights.order.forget) + forget_bias + before * weights.wcf[c]);
+    const float ci = math::Tanh(gate(weights.order.cell));
+    float cs = ci * i + before * f;
+    if (cell_clip > 0) cs = std::clamp(cs, -cell_clip, cell_clip);
+    const float o = math::Sigmoid(gate(3) + cs * weights.wco[c]);
+    const float co = math::Tanh(cs);
+    gates.i[at] = i, gates.f[at] = f, gates.o[at] = o;
+    gates.ci[at] = ci, gates.cs[at] = cs, gates.co[at] = co;
+    h[at] = o * co;
+  }
+}
+
+void PeepBackward(const LstmShape& shape, const LstmWeights& weights, const float* cs_prev,
                   const LstmGates& gates, const float* cs_grad, const float* h_grad,
                   float* gate_grads, float* cs_prev_grad, const LstmPeepholeGradients& peepholes) {
   const int64_t H = shape.cells;
@@ -94,22 +93,69 @@ void LstmBackward(const LstmShape& shape, const LstmWeights& weights, const floa
     const float i = gates.i[at], f = gates.f[at], o = gates.o[at];
     const float ci = gates.ci[at], co = gates.co[at];
     const float by_o = o * (1 - o) * h_grad[at] * co;
-    float by_cs = (1 - co * co) * h_grad[at] * o + cs_grad[at];
-    if (weights.use_peephole) by_cs += by_o * weights.wco[c];
-    const float by_ci = (1 - ci * ci) * by_cs * i;
+    const float by_cs = (1 - co * co) * h_grad[at] * o + cs_grad[at] + by_o * weights.wco[c];
     const float by_f = f * (1 - f) * by_cs * cs_prev[at];
     const float by_i = i * (1 - i) * by_cs * ci;
     row[0] = by_i;
-    row[weights.order.cell * H] = by_ci;
+    row[weights.order.cell * H] = (1 - ci * ci) * by_cs * i;
     row[weights.order.forget * H] = by_f;
     row[3 * H] = by_o;
-    cs_prev_grad[at] = by_cs * f;
-    if (!weights.use_peephole) continue;
-    cs_prev_grad[at] += by_i * weights.wci[c] + by_f * weights.wcf[c];
+    cs_prev_grad[at] = by_cs * f + by_i * weights.wci[c] + by_f * weights.wcf[c];
     peepholes.wci[c] += by_i * cs_prev[at];
     peepholes.wcf[c] += by_f * cs_prev[at];
     peepholes.wco[c] += by_o * gates.cs[at];
   }
+}
+
+}  // namespace
+
+void LstmForward(const LstmShape& shape, const LstmWeights& weights, float forget_bias,
+                 float cell_clip, const float* cs_prev, const float* sums, const LstmGates& gates,
+                 float* h, const ParallelFor& each) {
+  const int64_t H = shape.cells;
+  each(shape.batch, 20.0 * static_cast<double>(H), [&](int64_t begin, int64_t end) {
+    if (weights.use_peephole) {
+      return PeepForward(shape, weights, forget_bias, cell_clip, cs_prev, sums, gates, h, begin,
+                         end);
+    }
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t at = r * H;
+      kernels::LstmGates({H,
+                          GateColumns(sums + 4 * at, H, weights.order),
+                          GateColumns(weights.b, H, weights.order),
+                          forget_bias,
+                          cell_clip,
+                          cs_prev + at,
+                          {gates.i + at, gates.ci + at, gates.f + at, gates.o + at},
+                          gates.cs + at,
+                          gates.co + at,
+                          h + at});
+    }
+  });
+}
+
+void LstmBackward(const LstmShape& shape, const LstmWeights& weights, const float* cs_prev,
+                  const LstmGates& gates, const float* cs_grad, const float* h_grad,
+                  float* gate_grads, float* cs_prev_grad, const LstmPeepholeGradients& peepholes,
+                  const ParallelFor& each) {
+  if (weights.use_peephole) {
+    return PeepBackward(shape, weights, cs_prev, gates, cs_grad, h_grad, gate_grads, cs_prev_grad,
+                        peepholes);
+  }
+  const int64_t H = shape.cells;
+  each(shape.batch, 4.0 * static_cast<double>(H), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t at = r * H;
+      kernels::LstmGatesGradient({H,
+                                  {gates.i + at, gates.ci + at, gates.f + at, gates.o + at},
+                                  gates.co + at,
+                                  cs_prev + at,
+                                  cs_grad + at,
+                                  h_grad + at,
+                                  GateColumns(gate_grads + 4 * at, H, weights.order),
+                                  cs_prev_grad + at});
+    }
+  });
 }
 
 }  // namespace penstock::ops

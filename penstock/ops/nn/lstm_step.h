@@ -49,11 +49,11 @@ struct LstmGates {
   float* co;
 };
 
-// `joined` [B, I + H] and `sums` [B, 4 H] are scratch.
+// From the sums of the gates, [B, 4 H] in the order of w and without the bias, to the gates, cs and
+// h.
 void LstmForward(const LstmShape& shape, const LstmWeights& weights, float forget_bias,
-                 float cell_clip, const float* x, const float* cs_prev, const float* h_prev,
-                 float* joined, float* sums, const LstmGates& gates, float* h,
-                 const ParallelFor& each);
+                 float cell_clip, const float* cs_prev, const float* sums, const LstmGates& gates,
+                 float* h, const ParallelFor& each);
 
 struct LstmPeepholeGradients {
   float* wci;
@@ -62,9 +62,10 @@ struct LstmPeepholeGradients {
 };
 
 // From the derivatives by cs and h to those by the sums of the gates, [B, 4 H] in the order of w,
-// and by cs_prev. Adds to those of the peepholes.
+// and by cs_prev, which may be cs_grad. Adds to those of the peepholes.
 void LstmBackward(const LstmShape& shape, const LstmWeights& weights, const float* cs_prev,
                   const LstmGates& gates, const float* cs_grad, const float* h_grad,
-                  float* gate_grads, float* cs_prev_grad, const LstmPeepholeGradients& peepholes);
+                  float* gate_grads, float* cs_prev_grad, const LstmPeepholeGradients& peepholes,
+                  const ParallelFor& each);
 
 }  // namespace penstock::ops
