@@ -2,7 +2,6 @@
 
 #include "penstock/train/inspect/compare_graphs.h"
 #include "penstock/train/inspect/gradient_check.h"
-#include "penstock/train/inspect/parameter_count.h"
 #include "penstock/train/inspect/sanity_checks.h"
 #include "penstock/train/loop/testing/small_model.h"
 
@@ -14,23 +13,6 @@ struct Fixture {
   Session session{model.g};
   Fixture() { session.Run(model.init); }
 };
-
-TEST(CountParameters, CountsTrainableAndAll) {
-  SmallModel model;
-  const ParameterCount count = CountParameters(model.g);
-  EXPECT_EQ(count.trainable, 3);
-  EXPECT_EQ(count.all, 7) << "weights, momentum, global step";
-  EXPECT_EQ(count.bytes, 3 * 4 + 3 * 4 + 8);
-  EXPECT_EQ(count.ToString(), "3 parameters are trained; with all state 7 numbers, 32 bytes");
-  EXPECT_EQ((ParameterCount{1234567, 2469134, 9876536}).ToString(),
-            "1,234,567 parameters are trained; with all state 2,469,134 numbers, 9.8 MB");
-}
-
-TEST(CountParameters, UnknownShapesAreAnError) {
-  Graph g;
-  Variable<float> w(g, Placeholder<float>(g), "w");
-  EXPECT_THROW(CountParameters(g), Error);
-}
 
 TEST(CheckOverfit, PassesWhenTheLossFalls) {
   Fixture f;

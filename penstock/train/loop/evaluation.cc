@@ -34,15 +34,22 @@ Metrics MeanOverBatches(Training& training, FeedSource& source, const NamedOutpu
   return means;
 }
 
-Metrics AddedUp(Training& training, FeedSource& source, NodeId reset, NodeId update,
-                const NamedOutputs& metrics) {
-  RunScalars(training, {}, {}, {reset});
+Metrics AddedUp(Training& training, FeedSource& source,
+                const std::vector<std::pair<std::string, Metric<float>>>& metrics) {
+  std::vector<NodeId> resets, updates;
+  NamedOutputs values;
+  for (const auto& [name, metric] : metrics) {
+    resets.push_back(metric.reset.node());
+    updates.push_back(metric.update.node());
+    values.emplace_back(name, metric.value);
+  }
+  RunScalars(training, {}, {}, resets);
   FeedList feeds;
-  for (source.StartEpoch(0); source.Next(feeds);) RunScalars(training, feeds, {}, {update});
-  const std::vector<double> values = RunScalars(training, {}, metrics, {});
-  Metrics found;
-  for (size_t i = 0; i < values.size(); ++i) found[metrics[i].first] = values[i];
-  return found;
+  for (source.StartEpoch(0); source.Next(feeds);) RunScalars(training, feeds, {}, updates);
+  const std::vector<double> found = RunScalars(training, {}, values, {});
+  Metrics by_name;
+  for (size_t i = 0; i < found.size(); ++i) by_name[values[i].first] = found[i];
+  return by_name;
 }
 
 class EvaluationHook final : public Hook {
@@ -95,12 +102,11 @@ std::function<Metrics(Training&)> OverBatches(std::unique_ptr<FeedSource> source
              Training& training) { return MeanOverBatches(training, *source, metrics); };
 }
 
-std::function<Metrics(Training&)> OverBatches(std::unique_ptr<FeedSource> source, Operation reset,
-                                              Operation update, NamedOutputs metrics) {
-  return [source = std::shared_ptr<FeedSource>(std::move(source)), reset, update,
-          metrics = std::move(metrics)](Training& training) {
-    return AddedUp(training, *source, reset.node(), update.node(), metrics);
-  };
+std::function<Metrics(Training&)> OverBatches(
+    std::unique_ptr<FeedSource> source,
+    std::vector<std::pair<std::string, Metric<float>>> metrics) {
+  return [source = std::shared_ptr<FeedSource>(std::move(source)), metrics = std::move(metrics)](
+             Training& training) { return AddedUp(training, *source, metrics); };
 }
 
 }  // namespace penstock

@@ -10,6 +10,7 @@
 #include "penstock/client/output.h"
 #include "penstock/train/loop/hook.h"
 #include "penstock/train/loop/training.h"
+#include "penstock/train/loss/metric.h"
 
 namespace penstock {
 
@@ -31,11 +32,10 @@ std::unique_ptr<Hook> MakeHook(const Evaluation& settings);
 // The source is read from its beginning each time.
 std::function<Metrics(Training&)> OverBatches(
     std::unique_ptr<FeedSource> source, std::vector<std::pair<std::string, Output<float>>> metrics);
-// Metrics that the graph itself adds up: `reset` is run first, `update` with each batch, and the
-// metrics are read at the end.
+// Metrics that the graph itself adds up (train/loss/metric.h): they are reset first and read at the
+// end.
 std::function<Metrics(Training&)> OverBatches(
-    std::unique_ptr<FeedSource> source, Operation reset, Operation update,
-    std::vector<std::pair<std::string, Output<float>>> metrics);
+    std::unique_ptr<FeedSource> source, std::vector<std::pair<std::string, Metric<float>>> metrics);
 
 // Ends a run when a metric has not become better for a while.
 struct EarlyStop {
