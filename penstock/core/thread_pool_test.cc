@@ -79,11 +79,13 @@ TEST(ParallelFor, NestsAndRunsConcurrently) {
 // ends when it is told to.
 TEST(ThreadPool, ACallerHelpsUntilItIsTold) {
   ThreadPool pool(2);
-  std::atomic<bool> release{false}, done{false};
+  std::atomic<bool> busy{false}, release{false}, done{false};
   std::atomic<int> ran{0};
   pool.Schedule([&] {
+    busy = true;
     while (!release.load()) std::this_thread::yield();
   });
+  while (!busy.load()) std::this_thread::yield();
   std::thread other([&] {
     for (int i = 0; i < 100; ++i) pool.Schedule([&] { ran.fetch_add(1); });
     while (ran.load() < 100) std::this_thread::yield();

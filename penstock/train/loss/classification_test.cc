@@ -1,6 +1,6 @@
 #include "penstock/train/loss/classification.h"
 
-#include "penstock/train/loss/loss_testing.h"
+#include "penstock/train/testing/loss_values.h"
 
 // The expected values were recorded from TensorFlow 2.21.
 

@@ -1,6 +1,6 @@
 #include "penstock/train/loss/metric.h"
 
-#include "penstock/train/loss/loss_testing.h"
+#include "penstock/train/testing/loss_values.h"
 #include "penstock/train/parameters.h"
 
 // The expected values of whole sets were recorded from TensorFlow 2.21.

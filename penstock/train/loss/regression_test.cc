@@ -1,6 +1,6 @@
 #include "penstock/train/loss/regression.h"
 
-#include "penstock/train/loss/loss_testing.h"
+#include "penstock/train/testing/loss_values.h"
 #include "penstock/train/loss/regularizer.h"
 #include "penstock/train/parameters.h"
 

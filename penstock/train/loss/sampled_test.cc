@@ -1,7 +1,7 @@
 #include "penstock/train/loss/sampled.h"
 
 #include "penstock/graph/gradients.h"
-#include "penstock/train/loss/loss_testing.h"
+#include "penstock/train/testing/loss_values.h"
 
 // The expected values were recorded from TensorFlow 2.21.
 

@@ -4,6 +4,7 @@
 
 #include "penstock/penstock.h"
 #include "penstock/train/nn/nn.h"
+#include "penstock/train/optim/optimizers.h"
 #include "penstock/train/testing/layer_values.h"
 
 namespace penstock::zoo {
@@ -72,16 +73,7 @@ void ExpectLearns(const char* name, const nn::Sequential& model, int64_t size, i
   std::vector<float> hot(40, 0);
   for (size_t i = 0; i < 4; ++i) hot[i * 10 + i] = -0.25f;
   const auto loss = Sum(y * Constant(g, Array<float>({4, 10}, hot)));
-  std::vector<OutputRef> handles;
-  const auto parameters = TrainableVariables(g);
-  for (const Parameter& parameter : parameters) handles.push_back({parameter.handle, 0});
-  const auto gradients = client_internal::AddGradients(g, loss.ref(), handles, {});
-  std::vector<Operation> updates;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    updates.push_back(Variable<float>::Of(g, parameters[i].handle)
-                          .AssignSub(Output<float>(g, gradients[i]) * rate));
-  }
-  const Operation step = Group(updates), init = InitVariables(g);
+  const Operation step = SGD{.rate = rate}.Minimize(loss), init = InitVariables(g);
   Session session(g);
   session.Run(init);
   const float before = session.Run(loss);
