@@ -11,7 +11,12 @@ const std::string* SegmentOf(const Node& node) {
   return attr == nullptr ? nullptr : attr->Get<std::string>();
 }
 
-bool IsConstant(const Node& node) { return node.op_name() == "Const"; }
+// What is the same whenever it is read: constants, and what only names a variable.
+bool IsFixed(const Graph& graph, OutputRef value) {
+  const OutputInfo& info = graph.output(value);
+  return graph.node(value.node).op_name() == "Const" || info.is_ref ||
+         info.dtype == DType::kResource;
+}
 
 }  // namespace
 
@@ -62,7 +67,7 @@ bool Recomputation::IsInside(const std::string& name, NodeId id) const {
 
 // A value of the segment or one that enters it, as its derivative sees it.
 Result<OutputRef> Recomputation::Late(const std::string& name, Segment& segment, OutputRef value) {
-  if (IsConstant(graph_.node(value.node))) return value;
+  if (IsFixed(graph_, value)) return value;
   if (!IsInside(name, value.node)) return HeldBack(segment, value);
   if (!segment.copies.contains(value.node)) TRY(CopyNodes(name, segment, value.node));
   return OutputRef{segment.copies.at(value.node), value.port};

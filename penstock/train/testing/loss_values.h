@@ -7,7 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "penstock/penstock.h"
+#include "penstock/client/array_ops.h"
+#include "penstock/client/constant.h"
+#include "penstock/client/gradients.h"
+#include "penstock/client/operators.h"
+#include "penstock/client/ops.h"
+#include "penstock/client/recompute.h"
+#include "penstock/client/session.h"
+#include "penstock/client/variable.h"
 
 namespace penstock::loss_testing {
 
