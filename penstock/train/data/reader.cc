@@ -65,11 +65,10 @@ Reader::~Reader() {
   if (stop_ != nullptr) stop_->Request();
 }
 
-Status Reader::OpenAt(int64_t pass_epoch, const Position& position) {
+Status Reader::OpenAt(const Position& position) {
   cursor_.reset();
   ended_ = false;
   Pass pass;
-  pass.epoch = pass_epoch;
   pass.counters = counters_;
   pass.stop = stop_;
   Result<std::unique_ptr<Cursor>> cursor = stage_->Open(pass);
@@ -84,7 +83,7 @@ Status Reader::OpenAt(int64_t pass_epoch, const Position& position) {
 Result<bool> Reader::NextOpen(Element* element) {
   TRY(error_);
   if (ended_) return false;
-  if (cursor_ == nullptr) TRY(OpenAt(0, {}));
+  if (cursor_ == nullptr) TRY(OpenAt({}));
   return cursor_->Next(element);
 }
 
@@ -111,13 +110,7 @@ Status Reader::RestoreState(const State& state) {
   if (state.pipeline != stage_->Describe())
     return FailedPrecondition("the state is of other data: {}; these are: {}",
                               Printable(state.pipeline, 1000), Printable(stage_->Describe(), 1000));
-  return OpenAt(0, {state.epoch, state.index});
-}
-
-Status Reader::StartEpoch(int64_t epoch, int64_t index) {
-  if (epoch < 0 || index < 0)
-    return InvalidArgument("there is no element {} of epoch {}", index, epoch);
-  return OpenAt(epoch, {0, index});
+  return OpenAt({state.epoch, state.index});
 }
 
 Stats Reader::stats() const {

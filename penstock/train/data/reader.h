@@ -48,15 +48,12 @@ class Reader {
   State SaveState() const;
   // Goes to a saved state, from any other. FailedPrecondition when it is of other data.
   Status RestoreState(const State& state);
-  // Goes to element `index` of pass `epoch` over the data: for callers that count epochs themselves
-  // and leave Repeat out.
-  Status StartEpoch(int64_t epoch, int64_t index = 0);
   Stats stats() const;
   const Stage& stage() const { return *stage_; }
 
  private:
   // Opens the data anew, at the position.
-  Status OpenAt(int64_t pass_epoch, const Position& position);
+  Status OpenAt(const Position& position);
   Result<bool> NextOpen(Element* element);
 
   StagePtr stage_;
