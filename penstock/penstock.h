@@ -36,4 +36,5 @@
 #include "penstock/train/parameters.h"
 #include "penstock/train/save/save_model.h"
 #include "penstock/train/save/saver.h"
+#include "penstock/train/save/tensor_files.h"
 #include "penstock/train/summary/summary_writer.h"
