@@ -98,6 +98,12 @@ if(Python3_FOUND AND EXISTS ${root}/tools/check_layers.py)
   set_tests_properties(layers PROPERTIES LABELS fast)
 endif()
 
+# Reads our event files with TensorBoard itself, once tests/interop/tensorboard has fetched it.
+if(EXISTS ${PROJECT_BINARY_DIR}/interop/tensorboard/bin/python)
+  add_test(NAME tensorboard COMMAND ${root}/tests/interop/tensorboard ${PROJECT_BINARY_DIR})
+  set_tests_properties(tensorboard PROPERTIES LABELS interop TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 if(EXISTS ${root}/examples/hello.cc AND NOT PENSTOCK_SANITIZE)
   add_test(NAME install_consumer
     COMMAND ${root}/tests/install/run.sh ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER}
