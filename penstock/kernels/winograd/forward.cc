@@ -3,7 +3,8 @@
 // The products are [T, C] * [C, K] for each point. They are cut into blocks of tiles and of output
 // channels, whose results are turned into outputs while they are in the cache. One operand is
 // computed as a whole by all threads first, the other by each thread in the blocks that it takes:
-// the whole one is that of fewer rows or columns, so that little memory is needed. No sum is cut.
+// the whole one is that of fewer rows or columns, so that little memory is needed; of a large input
+// as much as fits is taken at a time. No sum is cut.
 #include <algorithm>
 #include <cstddef>
 
@@ -60,6 +61,9 @@ class FilterReader {
   const bool mirrored_;
 };
 
+// The most floats of an operand at the points, 40 MB.
+constexpr int64_t kMostWhole = int64_t{10} << 20;
+
 // How much of the product a thread takes at a time. Results do not hang on it.
 struct Blocks {
   int64_t tiles = 0, columns = 0;
@@ -79,7 +83,9 @@ class WinogradConvolution final : public Convolution {
         epilogue_(epilogue),
         filter_(sizes_, mirrored),
         mirrored_(mirrored),
-        whole_filter_(sizes_.K <= sizes_.T) {}
+        whole_filter_(sizes_.K <= sizes_.T && WholeFilter() <= kMostWhole),
+        part_tiles_(std::min(sizes_.T, std::max(kMostWhole / (sizes_.planes * sizes_.C), kPanel))) {
+  }
 
   int64_t scratch_bytes(int threads) const override {
     const int64_t whole = whole_filter_ ? WholeFilter() : WholeInput();
@@ -103,19 +109,20 @@ class WinogradConvolution final : public Convolution {
   // Enough tiles to make up for reading the filter from a far cache; few enough for their points,
   // at all planes, to stay in a near one. Times hardly change from half to twice of this.
   Blocks BlocksFor(int64_t threads) const {
-    constexpr int64_t kPanels = 8;
-    static_assert(kPanels * kPanel <= kMostOutputChannels);
+    constexpr int64_t kMostPanels = kMostOutputChannels / kPanel;
     const int64_t most_tiles = sizes_.planes > 36 ? 28 : sizes_.C <= 256 ? 84 : 112;
     if (whole_filter_) {
       return {EvenBlock(sizes_.T, most_tiles, threads),
-              EvenBlock(Panels(sizes_.K), kPanels, 1) * kPanel};
+              EvenBlock(Panels(sizes_.K), kMostPanels, 1) * kPanel};
     }
-    return {EvenBlock(sizes_.T, most_tiles, 1),
-            EvenBlock(Panels(sizes_.K), kPanels, threads) * kPanel};
+    const int64_t fit = kMostWhole / 4 / (sizes_.planes * sizes_.C * kPanel);
+    const int64_t panels = std::clamp<int64_t>(fit, 1, kMostPanels);
+    return {EvenBlock(part_tiles_, most_tiles, 1),
+            EvenBlock(Panels(sizes_.K), panels, threads) * kPanel};
   }
 
   int64_t WholeFilter() const { return sizes_.planes * sizes_.FilterPlane(sizes_.K); }
-  int64_t WholeInput() const { return sizes_.planes * sizes_.InputPlane(sizes_.T); }
+  int64_t WholeInput() const { return sizes_.planes * sizes_.InputPlane(part_tiles_); }
   // One block's points of the input or the filter, and of the output.
   int64_t OperandFloats(const Blocks& b) const {
     return sizes_.planes *
@@ -166,24 +173,34 @@ class WinogradConvolution final : public Convolution {
       for (int64_t column = 0; column < sizes_.K; column += blocks.columns) {
         PointArray part = filter;
         part.data += column / kPanel * filter.panel;
-        Compute(operands, blocks, input, first, part, column, own + OperandFloats(blocks));
+        Compute(operands, input, first, tiles, part, column,
+                std::min(blocks.columns, sizes_.K - column), own + OperandFloats(blocks),
+                ResultPlane(blocks));
       }
     });
   }
 
   void RunByColumns(const ConvOperands& operands, float* scratch, const ParallelFor& each) const {
-    const Blocks blocks = BlocksFor(each.threads());
-    const int64_t units = CeilDiv(sizes_.K, blocks.columns);
-    const PointArray input = InputArray(scratch, sizes_.T);
+    for (int64_t begin = 0; begin < sizes_.T; begin += part_tiles_) {
+      RunPart(operands, begin, std::min(begin + part_tiles_, sizes_.T), scratch, each);
+    }
+  }
+
+  // The tiles [begin, end).
+  void RunPart(const ConvOperands& operands, int64_t begin, int64_t end, float* scratch,
+               const ParallelFor& each) const {
+    const PointArray input = InputArray(scratch, end - begin);
     constexpr int64_t kTiles = 8;
     each(
-        sizes_.T, static_cast<double>(sizes_.planes * sizes_.C),
-        [&](int64_t begin, int64_t end) {
-          PointArray to = input;
-          to.data += begin * to.row;
-          InputToPoints(sizes_.form, sizes_.input, Input(operands), begin, end - begin, to);
+        end - begin, static_cast<double>(sizes_.planes * sizes_.C),
+        [&](int64_t from, int64_t to) {
+          PointArray rows = input;
+          rows.data += from * rows.row;
+          InputToPoints(sizes_.form, sizes_.input, Input(operands), begin + from, to - from, rows);
         },
         kTiles);
+    const Blocks blocks = BlocksFor(each.threads());
+    const int64_t units = CeilDiv(sizes_.K, blocks.columns);
     float* const slots = scratch + WholeInput();
     EachUnit(each, units, UnitCost(units), [&](int64_t slot, int64_t unit) {
       float* const own = slots + slot * SlotFloats(blocks);
@@ -191,10 +208,11 @@ class WinogradConvolution final : public Convolution {
       const int64_t columns = std::min(blocks.columns, sizes_.K - column);
       const PointArray filter = FilterArray(own, columns);
       filter_.ToPoints(static_cast<const float*>(operands.filter), column, columns, filter);
-      for (int64_t first = 0; first < sizes_.T; first += blocks.tiles) {
+      for (int64_t first = begin; first < end; first += blocks.tiles) {
         PointArray part = input;
-        part.data += first * input.row;
-        Compute(operands, blocks, part, first, filter, column, own + OperandFloats(blocks));
+        part.data += (first - begin) * input.row;
+        Compute(operands, part, first, std::min(blocks.tiles, end - first), filter, column, columns,
+                own + OperandFloats(blocks), ResultPlane(blocks));
       }
     });
   }
@@ -204,13 +222,12 @@ class WinogradConvolution final : public Convolution {
            static_cast<double>(sizes_.K) / 16 / static_cast<double>(units);
   }
 
-  // The outputs of a block of tiles from `first` on and of channels from `column` on, from the
-  // points of both.
-  void Compute(const ConvOperands& operands, const Blocks& blocks, const PointArray& input,
-               int64_t first, const PointArray& filter, int64_t column, float* result) const {
-    const int64_t tiles = std::min(blocks.tiles, sizes_.T - first);
-    const int64_t channels = std::min(blocks.columns, sizes_.K - column);
-    const int64_t width = Panels(channels) * kPanel, plane = ResultPlane(blocks);
+  // The outputs of `tiles` tiles from `first` on and of `channels` channels from `column` on, from
+  // the points of both; `result` holds those of the output, in planes of `plane` floats.
+  void Compute(const ConvOperands& operands, const PointArray& input, int64_t first, int64_t tiles,
+               const PointArray& filter, int64_t column, int64_t channels, float* result,
+               int64_t plane) const {
+    const int64_t width = Panels(channels) * kPanel;
     for (int64_t p = 0; p < sizes_.planes; ++p) {
       Product product;
       product.rows = tiles;
@@ -243,6 +260,7 @@ class WinogradConvolution final : public Convolution {
   const FilterReader filter_;
   const bool mirrored_;
   const bool whole_filter_;
+  const int64_t part_tiles_;  // of the input, when that is the whole one
 };
 
 }  // namespace

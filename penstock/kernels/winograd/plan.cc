@@ -35,7 +35,7 @@ const char* Unfit(const ConvProblem& problem) {
 // a value at a point costs so much to compute from a tile or to turn into one, and to compute from
 // a filter.
 double Cost(const Sizes& s) {
-  constexpr double kPerTile = 12, kPerFilter = 16;
+  constexpr double kPerTile = 12, kPerFilter = 32;
   const double T = static_cast<double>(s.T), C = static_cast<double>(s.C);
   const double K = static_cast<double>(s.K);
   return static_cast<double>(s.planes) * (T * C * K + kPerTile * T * (C + K) + kPerFilter * C * K);

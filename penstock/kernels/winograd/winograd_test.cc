@@ -159,5 +159,95 @@ TEST(Winograd, AgreesWithExactSums) {
   }
 }
 
+// More channels and tiles than a thread takes at a time, or than fit the memory, on both ways
+// through the operands.
+TEST(Winograd, CutsLargeProducts) {
+  struct Case {
+    Form form;
+    ConvShape shape;
+  };
+  const Case cases[] = {
+      {Form::kF4x3, Planar(4, 26, 25, 40, 150, 3, 1, 1)},   // more tiles than columns
+      {Form::kF4x3, Planar(1, 30, 30, 40, 160, 3, 1, 1)},   // fewer
+      {Form::kF4x5, Planar(2, 24, 24, 32, 140, 5, 2, 2)},   //
+      {Form::kF2x3, Planar(1, 8, 10, 41000, 16, 3, 1, 1)},  // an input in two parts
+      {Form::kF4x3, Planar(1, 5, 5, 3200, 96, 3, 1, 1)},    // sums in two passes
+  };
+  ThreadPool pool(2);
+  for (const auto& [form, shape] : cases) {
+    for (const ConvPass pass : kPasses) {
+      SCOPED_TRACE(std::to_string(shape.in_channels) + " channels, pass " +
+                   std::to_string(static_cast<int>(pass)));
+      const ConvProblem problem{pass, DType::kFloat, shape, {}};
+      const auto plan = Make(form, problem);
+      const auto got = Compute<float>(*plan, problem, ParallelFor());
+      EXPECT_LE(WorstError(Exact(problem), got), 1.2e-5);
+      EXPECT_EQ(got, Compute<float>(*plan, problem, ParallelFor(&pool))) << "threads show";
+    }
+  }
+}
+
+// The bits of the separate ops, at the edges of images and of panels as well.
+TEST(Winograd, FinishesOutputs) {
+  const ConvShape shape = Planar(2, 9, 10, 16, 24, 3, 1, 1);
+  const ConvProblem plain{ConvPass::kForward, DType::kFloat, shape, {}};
+  const auto sums = Compute<float>(*MakeForward(Form::kF4x3, plain), plain, ParallelFor());
+  const auto bias = Noise<float>(shape.out_channels, 4);
+  const auto addend = Noise<float>(shape.output_size(), 3);
+  for (const bool with_bias : {false, true}) {
+    for (const bool with_addend : {false, true}) {
+      const ConvProblem problem{
+          ConvPass::kForward, DType::kFloat, shape, {with_bias, with_addend, Activation::kRelu, 0}};
+      auto want = sums;
+      ApplyEpilogue(problem.epilogue, shape.output_size() / shape.out_channels, shape.out_channels,
+                    want.data(), shape.out_channels, bias.data(), addend.data());
+      EXPECT_EQ(want, Compute<float>(*MakeForward(Form::kF4x3, problem), problem, ParallelFor()));
+    }
+  }
+}
+
+// Outputs that are written past the caches are those that are not.
+TEST(Winograd, StreamsLargeOutputs) {
+  const ConvShape small = Planar(1, 130, 130, 16, 128, 3, 1, 1);
+  ConvShape large = small;
+  large.batch = 2;
+  ASSERT_LT(small.output_size(), int64_t{4} << 20);
+  ASSERT_GE(large.output_size(), int64_t{4} << 20);
+  const ConvProblem one{ConvPass::kForward, DType::kFloat, small, {}};
+  const ConvProblem two{ConvPass::kForward, DType::kFloat, large, {}};
+  const auto want = Compute<float>(*MakeForward(Form::kF4x3, one), one, ParallelFor());
+  auto got = Compute<float>(*MakeForward(Form::kF4x3, two), two, ParallelFor());
+  got.resize(want.size());
+  EXPECT_EQ(want, got);
+}
+
+TEST(Winograd, TakesWhatItMakesFaster) {
+  auto chosen = [](const ConvShape& shape, ConvPass pass = ConvPass::kForward,
+                   DType dtype = DType::kFloat) {
+    const char* why = nullptr;
+    const Form* form = ChooseForm({pass, dtype, shape, {}}, &why);
+    EXPECT_EQ(form == nullptr, why != nullptr);
+    return form == nullptr ? -1 : static_cast<int>(*form);
+  };
+  constexpr int kF2x3 = 0, kF4x3 = 1, kF4x5 = 2, kNone = -1;
+  for (const ConvPass pass : kPasses) {
+    EXPECT_EQ(chosen(Planar(16, 56, 56, 128, 256, 3, 1, 1), pass), kF4x3);
+    EXPECT_EQ(chosen(Planar(16, 27, 27, 64, 192, 5, 2, 2), pass), kF4x5);
+    EXPECT_EQ(chosen(Planar(16, 28, 28, 256, 64, 1, 0, 0), pass), kNone);
+  }
+  EXPECT_EQ(chosen(Planar(64, 2, 2, 256, 256, 3, 1, 1)), kF2x3);  // one tile of 2 x 2 each
+  EXPECT_EQ(chosen(Planar(1, 7, 7, 512, 512, 3, 1, 1)), kNone);   // the filter outweighs all
+  EXPECT_EQ(chosen(Planar(16, 56, 56, 8, 64, 3, 1, 1)), kNone);   // too few channels
+  EXPECT_EQ(chosen(Planar(16, 224, 224, 3, 64, 3, 1, 1)), kNone);
+  ConvShape strided = Planar(16, 56, 56, 64, 64, 3, 1, 1);
+  strided.stride = {1, 2, 2};
+  strided.out = {1, 28, 28};
+  EXPECT_EQ(chosen(strided), kNone);
+  ConvShape grouped = Planar(16, 56, 56, 64, 64, 3, 1, 1);
+  grouped.groups = 2;
+  EXPECT_EQ(chosen(grouped), kNone);
+  EXPECT_EQ(chosen(Planar(16, 56, 56, 64, 64, 3, 1, 1), ConvPass::kForward, DType::kDouble), kNone);
+}
+
 }  // namespace
 }  // namespace penstock::kernels::winograd

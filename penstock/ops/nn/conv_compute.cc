@@ -1,6 +1,7 @@
 #include "penstock/ops/nn/conv_compute.h"
 
 #include <array>
+#include <bit>
 
 #include "penstock/kernels/cast.h"
 #include "penstock/kernels/transpose.h"
@@ -87,7 +88,11 @@ Status RunConvolution(CpuContext& context, const kernels::Convolution& plan,
                       const kernels::ConvOperands& operands) {
   Tensor scratch;
   if (const int64_t bytes = plan.scratch_bytes(context.parallel().threads()); bytes > 0) {
-    TRY_ASSIGN(scratch, context.Allocate(DType::kUint8, Shape{bytes}));
+    // In few sizes, so that the convolutions of a step use the same blocks of the allocator one
+    // after another. What is not touched takes no memory.
+    constexpr int64_t kLeast = int64_t{1} << 20;
+    const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bytes)));
+    TRY_ASSIGN(scratch, context.Allocate(DType::kUint8, Shape{bytes < kLeast ? bytes : size}));
   }
   if (!plan.Run(operands, scratch.mutable_raw(), context.parallel())) {
     return Internal("the convolution library failed");
