@@ -1,9 +1,9 @@
 #include <random>
 
-#include "penstock/train/loss/loss_testing.h"
 #include "penstock/train/loss/losses.h"
 #include "penstock/train/nn/nn.h"
 #include "penstock/train/parameters.h"
+#include "penstock/train/testing/loss_values.h"
 
 // Losses, layers, gradients and metrics together.
 
