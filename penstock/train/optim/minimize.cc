@@ -49,8 +49,9 @@ void ReportUnconnected(const std::string& names, bool any_connected, const LossV
   if (names.empty()) return;
   const Status report =
       InvalidArgument("the loss {} does not depend on: {}", loss.graph->NameOf(loss.ref), names);
-  const bool warns = options.unconnected == UnconnectedVariables::kWarn ||
-                     (options.unconnected == UnconnectedVariables::kDefault && options.variables.all());
+  const bool warns =
+      options.unconnected == UnconnectedVariables::kWarn ||
+      (options.unconnected == UnconnectedVariables::kDefault && options.variables.all());
   if (!warns || !any_connected) throw Error(report, site);
   Log(LogLevel::kWarning, site.ToString() + ": " + report.message() + "; these are not trained");
 }
