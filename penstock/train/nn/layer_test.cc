@@ -1,5 +1,6 @@
 #include "penstock/train/nn/layer.h"
 
+#include "penstock/train/nn/body.h"
 #include "penstock/train/nn/nn.h"
 #include "penstock/train/testing/layer_values.h"
 
@@ -102,6 +103,43 @@ TEST(Layer, WeightDecayIsAPenalty) {
   layer(x);  // counts once
   ASSERT_EQ(PenaltiesOf(g).size(), 1u);
   EXPECT_FLOAT_EQ(Evaluate(g, PenaltiesOf(g)[0]), 0.5f * 4 * 9);
+}
+
+// The example of docs/LAYERS.md.
+class ScaleBody final : public Body {
+ public:
+  explicit ScaleBody(CallSite site) : Body("Scale", "scale", "", site) {}
+  Expr Apply(Context& context, const std::vector<Expr>& inputs) override {
+    return inputs[0] * context.Weight("factor", {context.Channels(inputs[0])}, Ones());
+  }
+};
+class Scale : public Layer {
+ public:
+  explicit Scale(CallSite site = CallSite::Here()) : Layer(std::make_shared<ScaleBody>(site)) {}
+};
+
+TEST(Layer, UsersWriteTheirOwn) {
+  Graph g;
+  const auto x = Constant(g, WaveOf({2, 3}, 0));
+  const auto y = Sequential{Scale{}, Scale{}}(x);
+  EXPECT_EQ(VariableNames(g), (Names{"scale/factor", "scale_1/factor"}));
+  ExpectNear(Evaluate(g, y), Wave(6, 0));
+  ExpectGradientsReachAll(g, y);
+}
+
+TEST(Layer, IsCalledInsideOfLoopsOnceItHasVariables) {
+  Graph g;
+  const auto x = Constant(g, WaveOf({4, 3}, 0));
+  const Dense layer{2, Tanh};
+  const auto rows = layer(x);
+  const Layer norm = LayerNorm{{.scale = false, .center = false}};  // has none
+  const auto mapped = Map([&](Output<float> row) { return norm(layer(ExpandDims(row, 0))); }, x);
+  const auto [together, apart] = std::pair(norm(rows), Reshape{{2}}(mapped));
+  EXPECT_EQ(AllVariables(g).size(), 2u);
+  ExpectNear(Evaluate(g, apart), Evaluate(g, together).ToVector());
+  ExpectGradientsReachAll(g, apart);
+  ExpectError([&] { Map([](Output<float> row) { return Dense{2}(ExpandDims(row, 0)); }, x); },
+              {"outside of functions"});
 }
 
 TEST(Compose, ResidualAndBranches) {
