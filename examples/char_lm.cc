@@ -1,0 +1,135 @@
+// Trains a character language model on Shakespeare: an embedding, an LSTM and a dense layer, by
+// Adam.
+//
+//   char_lm [--text FOLDER] [--steps N] [--seed N]
+//
+// FOLDER holds input.txt or input.txt.gz (the first 90 % are trained on). bench/peers/char_lm.py
+// describes and does the same in PyTorch. Expected after 1000 steps: see docs/BENCHMARKS.md.
+#include <penstock/penstock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/train/data/tiny_shakespeare.h"
+#include "penstock/train/loop/progress.h"
+#include "penstock/train/loop/trainer.h"
+#include "penstock/train/loss/classification.h"
+#include "penstock/train/nn/nn.h"
+
+using namespace penstock;
+
+namespace {
+
+// B windows of T characters.
+constexpr int64_t B = 32, T = 64;
+
+struct Settings {
+  std::string text = "../shared/datasets/tinyshakespeare";
+  int64_t steps = 1000;
+  uint64_t seed = 1;
+};
+
+// The same places in the text as in the PyTorch program.
+class Windows {
+ public:
+  Windows(const std::vector<int32_t>& ids, uint64_t seed) : ids_(ids), state_(seed) {}
+
+  TokenWindow Draw() {
+    std::vector<int64_t> begins;
+    for (int64_t i = 0; i < B; ++i) {
+      state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+      begins.push_back(static_cast<int64_t>((state_ >> 33) % (ids_.size() - T)));
+    }
+    return At(ids_, begins);
+  }
+
+  static TokenWindow At(const std::vector<int32_t>& ids, const std::vector<int64_t>& begins) {
+    std::vector<int32_t> inputs, targets;
+    for (const int64_t begin : begins) {
+      inputs.insert(inputs.end(), ids.begin() + begin, ids.begin() + begin + T);
+      targets.insert(targets.end(), ids.begin() + begin + 1, ids.begin() + begin + 1 + T);
+    }
+    const Shape shape{static_cast<int64_t>(begins.size()), T};
+    return {Array<int32_t>(shape, inputs), Array<int32_t>(shape, targets)};
+  }
+
+ private:
+  const std::vector<int32_t>& ids_;
+  uint64_t state_;
+};
+
+// exp of the mean loss over windows one after the other.
+double Perplexity(Session& session, const std::vector<int32_t>& ids, Output<int32_t> inputs,
+                  Output<int32_t> targets, Output<float> loss) {
+  std::vector<int64_t> begins;
+  for (int64_t at = 0; at + T < static_cast<int64_t>(ids.size()); at += T) begins.push_back(at);
+  double sum = 0;
+  for (size_t at = 0; at < begins.size(); at += B) {
+    const size_t end = std::min(begins.size(), at + B);
+    const TokenWindow w = Windows::At(ids, {begins.begin() + at, begins.begin() + end});
+    const float mean = session.Run({{inputs, w.inputs}, {targets, w.targets}}, loss);
+    sum += mean * static_cast<double>(end - at);
+  }
+  return std::exp(sum / static_cast<double>(begins.size()));
+}
+
+int Run(const Settings& settings) {
+  const TinyShakespeare data(settings.text);
+  const int64_t characters = data.vocabulary.size();
+  Graph g;
+  auto inputs = Placeholder<int32_t>(g, {-1, T}, "inputs");
+  auto targets = Placeholder<int32_t>(g, {-1, T}, "targets");
+  const uint64_t seed = settings.seed;
+  const nn::Embedding embedding(characters, 64, {.table = nn::Uniform(-0.05f, 0.05f, seed)});
+  const nn::LSTM lstm(256, {.sequences = true,
+                            .kernel = nn::GlorotUniform(seed),
+                            .recurrent_kernel = nn::Orthogonal(1, seed)});
+  const nn::Dense dense(characters, {}, {.kernel = nn::GlorotUniform(seed)});
+  auto logits = dense(lstm(embedding(inputs)));
+  auto loss = SparseSoftmaxCrossEntropy(logits, targets);
+  auto step = Adam{.rate = 2e-3, .epsilon = 1e-7}.Minimize(loss, {.clip = Clip::ByGlobalNorm(1)});
+
+  Session session(g);
+  session.Run(InitVariables(g));
+  Windows windows(data.train, seed);
+  Trainer trainer(session, loss, step, {.max_steps = settings.steps});
+  trainer.Use(Progress{});
+  trainer.Run([&](FeedList& feeds) {
+    const TokenWindow w = windows.Draw();
+    feeds = {Feed(inputs, w.inputs), Feed(targets, w.targets)};
+    return true;
+  });
+  std::printf("perplexity of the held-out text after %lld steps: %.4f\n",
+              static_cast<long long>(settings.steps),
+              Perplexity(session, data.valid, inputs, targets, loss));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view flag = argv[i];
+    if (flag == "--text") settings.text = argv[i + 1];
+    if (flag == "--steps") settings.steps = std::atoll(argv[i + 1]);
+    if (flag == "--seed") settings.seed = std::strtoull(argv[i + 1], nullptr, 10);
+  }
+  if (!std::filesystem::exists(settings.text)) {
+    std::fprintf(stderr, "char_lm: there is no %s; give a folder with input.txt by --text\n",
+                 settings.text.c_str());
+    return 2;
+  }
+  try {
+    return Run(settings);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "char_lm: %s\n", error.what());
+    return 1;
+  }
+}
