@@ -1,7 +1,7 @@
 #pragma once
 
-// All that a program needs: graphs, typed ops, variables, sessions; and to train: layers, losses, optimizers,
-// input, checkpoints, summaries and the training loop.
+// All that a program needs: graphs, typed ops, variables, sessions; and to train: layers, losses,
+// optimizers, input, checkpoints, summaries and the training loop.
 
 #include "penstock/client/array.h"
 #include "penstock/client/array_ops.h"

@@ -27,8 +27,8 @@ bool ReadsOnlyShapes(const Node& node) {
   return false;
 }
 
-// Random values from a seed are first values of variables and masks: read once, as large as a model.
-// Folded, they would stay with the plan.
+// Random values from a seed are first values of variables and masks: read once, as large as a
+// model. Folded, they would stay with the plan.
 bool Draws(const Node& node) {
   return node.op_name().starts_with("StatelessRandom") ||
          node.op_name().starts_with("StatelessTruncated");

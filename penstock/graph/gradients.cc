@@ -187,8 +187,8 @@ class Differentiator {
     return OkStatus();
   }
 
-  // A graph of TensorFlow may name another derivative than the op's, which lives in the program that
-  // wrote it: better an error than wrong numbers. Calls name the derivative of their function.
+  // A graph of TensorFlow may name another derivative than the op's, which lives in the program
+  // that wrote it: better an error than wrong numbers. Calls name the derivative of their function.
   Status CheckNotOverridden(NodeId id) const {
     const AttrValue* attr = FindAttr(graph_.node(id).attrs, "_gradient_op_type");
     const std::string* name = attr == nullptr ? nullptr : attr->Get<std::string>();

@@ -1,7 +1,7 @@
 #include "penstock/train/loss/metric.h"
 
-#include "penstock/train/testing/loss_values.h"
 #include "penstock/train/parameters.h"
+#include "penstock/train/testing/loss_values.h"
 
 // The expected values of whole sets were recorded from TensorFlow 2.21.
 

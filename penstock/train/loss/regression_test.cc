@@ -1,8 +1,8 @@
 #include "penstock/train/loss/regression.h"
 
-#include "penstock/train/testing/loss_values.h"
 #include "penstock/train/loss/regularizer.h"
 #include "penstock/train/parameters.h"
+#include "penstock/train/testing/loss_values.h"
 
 // The expected values were recorded from TensorFlow 2.21.
 
