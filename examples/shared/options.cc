@@ -37,6 +37,7 @@ void PrintHelp(const char* program, const char* about, const Options& defaults) 
       "  --steps N    at most this many steps; 0: as many as the epochs have (default %lld)\n"
       "  --batch N    examples a step (default %lld)\n"
       "  --rate R     learning rate (default %g)\n"
+      "  --seed N     of what is random, where an example has a choice (default %llu)\n"
       "  --out DIR    keeps checkpoints, TensorBoard logs and the model there, and goes on where "
       "the\n"
       "               last run there ended%s%s\n"
@@ -68,6 +69,8 @@ Options ParseOptions(int argc, char** argv, const char* about, Options defaults)
       options.batch = ParseCount(flag, value, 1);
     } else if (flag == "--rate") {
       options.rate = ParseRate(flag, value);
+    } else if (flag == "--seed") {
+      options.seed = static_cast<uint64_t>(ParseCount(flag, value, 0));
     } else if (flag == "--out") {
       options.out = value;
     } else if (flag == "--data") {
