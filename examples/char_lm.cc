@@ -18,17 +18,17 @@ using namespace penstock;
 
 namespace {
 
-// B windows of T characters.
-constexpr int64_t B = 32, T = 64;
+constexpr int64_t T = 64;  // characters of a window
 
 // The same places in the text as in the PyTorch program.
 class Windows {
  public:
-  Windows(const std::vector<int32_t>& ids, uint64_t seed) : ids_(ids), state_(seed) {}
+  Windows(const std::vector<int32_t>& ids, int64_t batch, uint64_t seed)
+      : ids_(ids), batch_(batch), state_(seed) {}
 
   TokenWindow Draw() {
     std::vector<int64_t> begins;
-    for (int64_t i = 0; i < B; ++i) {
+    for (int64_t i = 0; i < batch_; ++i) {
       state_ = state_ * 6364136223846793005u + 1442695040888963407u;
       begins.push_back(static_cast<int64_t>((state_ >> 33) % (ids_.size() - T)));
     }
@@ -47,6 +47,7 @@ class Windows {
 
  private:
   const std::vector<int32_t>& ids_;
+  const int64_t batch_;
   uint64_t state_;
 };
 
@@ -55,9 +56,10 @@ double Perplexity(Session& session, const std::vector<int32_t>& ids, Output<int3
                   Output<int32_t> targets, Output<float> loss) {
   std::vector<int64_t> begins;
   for (int64_t at = 0; at + T < static_cast<int64_t>(ids.size()); at += T) begins.push_back(at);
+  constexpr size_t kBatch = 32;
   double sum = 0;
-  for (size_t at = 0; at < begins.size(); at += B) {
-    const size_t end = std::min(begins.size(), at + B);
+  for (size_t at = 0; at < begins.size(); at += kBatch) {
+    const size_t end = std::min(begins.size(), at + kBatch);
     const TokenWindow w = Windows::At(ids, {begins.begin() + at, begins.begin() + end});
     const float mean = session.Run({{inputs, w.inputs}, {targets, w.targets}}, loss);
     sum += mean * static_cast<double>(end - at);
@@ -84,7 +86,7 @@ int Run(const examples::Options& options) {
 
   Session session(g);
   session.Run(InitVariables(g));
-  Windows windows(data.train, seed);
+  Windows windows(data.train, options.batch, seed);
   Trainer trainer(session, loss, step, {.max_steps = options.steps});
   trainer.Use(Progress{});
   trainer.Run([&](FeedList& feeds) {
@@ -104,9 +106,10 @@ int main(int argc, char** argv) {
   const char* about =
       "Trains a character language model on Shakespeare; --data names a folder with input.txt or "
       "input.txt.gz.";
-  return examples::RunMain(
-      Run,
-      examples::ParseOptions(
-          argc, argv, about,
-          {.steps = 1000, .batch = B, .rate = 2e-3, .data = "../shared/datasets/tinyshakespeare"}));
+  return examples::RunMain(Run,
+                           examples::ParseOptions(argc, argv, about,
+                                                  {.steps = 1000,
+                                                   .batch = 32,
+                                                   .rate = 2e-3,
+                                                   .data = "../shared/datasets/tinyshakespeare"}));
 }

@@ -45,8 +45,8 @@ void PrintHelp(const char* program, const char* about, const Options& defaults) 
       "  --help       this text\n",
       about, program, static_cast<long long>(defaults.epochs),
       static_cast<long long>(defaults.steps), static_cast<long long>(defaults.batch), defaults.rate,
-      defaults.out.empty() ? "" : "; default ", defaults.out.c_str(),
-      defaults.data.empty() ? "" : "; default ", defaults.data.c_str());
+      static_cast<unsigned long long>(defaults.seed), defaults.out.empty() ? "" : "; default ",
+      defaults.out.c_str(), defaults.data.empty() ? "" : "; default ", defaults.data.c_str());
 }
 
 }  // namespace
