@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/proto/checkpoint_state.pb.h"
 #include "penstock/proto/config.pb.h"
 #include "penstock/proto/device_attributes.pb.h"
 #include "penstock/proto/meta_graph.pb.h"
@@ -41,10 +42,15 @@ const std::vector<Omission> kOmissions = {};
 // TensorFlow's descriptor set has none of the messages of these files;
 // SavedModels.HaveNoUnknownFields looks at them through real models instead.
 const std::set<std::string> kNotInDescriptorSet = {
-    "penstock/proto/meta_graph.proto",   "penstock/proto/saved_object_graph.proto",
-    "penstock/proto/saver.proto",        "penstock/proto/struct.proto",
-    "penstock/proto/variable.proto",     "penstock/proto/trackable_object_graph.proto",
-    "penstock/proto/queue_runner.proto", "penstock/proto/saved_tensor_slice.proto",
+    "penstock/proto/meta_graph.proto",
+    "penstock/proto/saved_object_graph.proto",
+    "penstock/proto/saver.proto",
+    "penstock/proto/struct.proto",
+    "penstock/proto/variable.proto",
+    "penstock/proto/trackable_object_graph.proto",
+    "penstock/proto/queue_runner.proto",
+    "penstock/proto/saved_tensor_slice.proto",
+    "penstock/proto/checkpoint_state.proto",
 };
 
 // Finds `name` in shared/, beside the repository or where PENSTOCK_SHARED says.
@@ -187,6 +193,7 @@ std::map<std::string, const gp::FileDescriptor*> OurFiles() {
   AddWithImports(tf::QueueRunnerDef::descriptor()->file(), &files);
   AddWithImports(tf::SavedTensorSlices::descriptor()->file(), &files);
   AddWithImports(tf::BundleEntryProto::descriptor()->file(), &files);
+  AddWithImports(tf::CheckpointState::descriptor()->file(), &files);
   return files;
 }
 
