@@ -55,5 +55,5 @@ int Run(const examples::Options& options) {
 int main(int argc, char** argv) {
   const char* about = "Trains a small Transformer on words; --data names a text file.";
   return examples::RunMain(
-      Run, examples::ParseOptions(argc, argv, about, {.epochs = 3, .batch = 32, .rate = 2e-3}));
+      Run, examples::ParseOptions(argc, argv, about, {.epochs = 5, .batch = 32, .rate = 2e-3}));
 }

@@ -71,5 +71,5 @@ int Run(const examples::Options& options) {
 int main(int argc, char** argv) {
   const char* about = "Trains vectors of words by skip-gram; --data names a text file.";
   return examples::RunMain(
-      Run, examples::ParseOptions(argc, argv, about, {.epochs = 2, .batch = 256, .rate = 5e-3}));
+      Run, examples::ParseOptions(argc, argv, about, {.epochs = 10, .batch = 256, .rate = 1e-2}));
 }
