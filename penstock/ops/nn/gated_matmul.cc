@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "penstock/kernels/broadcast.h"
-#include "penstock/kernels/few_rows.h"
+#include "penstock/kernels/gemm_tile.h"
 #include "penstock/ops/matmul.h"
 
 // M rows, N columns of a group, K the inner dimension, G groups, W columns done at a time.
@@ -124,9 +124,17 @@ Status GatedMatMul::ComputeCpu(CpuContext& context, const Tensor& a, const Tenso
     for (int64_t g = 0; g < num_groups; ++g) {
       auto* const tile = reinterpret_cast<float*>(base + g * group_bytes);
       const int64_t first = g * N + columns.begin;
-      kernels::GemmFewRows({M, columns.count, K, a.data<float>(), K, b.data<float>() + first,
-                            num_groups * N, bias.empty() ? nullptr : bias[0]->data<float>() + first,
-                            tile, columns.count});
+      for (int64_t m = 0; m < M; ++m) {
+        float* const row = tile + m * columns.count;
+        if (bias.empty()) {
+          std::fill_n(row, columns.count, 0.f);
+        } else {
+          std::copy_n(bias[0]->data<float>() + first, columns.count, row);
+        }
+      }
+      kernels::GemmNarrow({false, false, M, columns.count, K, a.data<float>(), K,
+                           b.data<float>() + first, num_groups * N, tile, columns.count,
+                           /*beta=*/1});
       operands.push_back(kernels::Operand::Dense(tile, sizeof(float)));
     }
     for (size_t i = 0; i < rest.size(); ++i) {
