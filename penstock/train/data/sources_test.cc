@@ -5,32 +5,17 @@
 #include "penstock/core/log.h"
 #include "penstock/train/data/csv.h"
 #include "penstock/train/data/images.h"
-#include "penstock/train/data/testing/temp_folder.h"
+#include "penstock/train/data/testing/data_test.h"
 #include "penstock/train/data/text.h"
 #include "penstock/train/data/tiny_shakespeare.h"
 
 namespace penstock {
 namespace {
 
+using testing_data::ErrorOf;
 using testing_data::TempFolder;
 
-std::string ErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-class SourcesTest : public testing::Test {
- protected:
-  SourcesTest() {
-    SetLogSink([](LogLevel, std::string_view) {});
-  }
-  ~SourcesTest() override { SetLogSink({}); }
-  TempFolder folder;
-};
+class SourcesTest : public testing_data::DataTest {};
 
 std::string Big(std::initializer_list<uint32_t> numbers) {
   std::string bytes;

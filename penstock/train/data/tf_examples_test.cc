@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "penstock/core/log.h"
-#include "penstock/train/data/testing/temp_folder.h"
+#include "penstock/train/data/testing/data_test.h"
 
 namespace penstock {
 namespace {
 
+using testing_data::ErrorOf;
 using testing_data::MakeExample;
 using testing_data::TempFolder;
 using testing_data::WriteExamples;
@@ -28,23 +29,7 @@ std::vector<std::string> RowsOf(const DatasetOf<uint8_t, int32_t>& batches) {
   return rows;
 }
 
-std::string ErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-class TfExamplesTest : public testing::Test {
- protected:
-  TfExamplesTest() {
-    SetLogSink([](LogLevel, std::string_view) {});
-  }
-  ~TfExamplesTest() override { SetLogSink({}); }
-  TempFolder folder;
-};
+class TfExamplesTest : public testing_data::DataTest {};
 
 TEST_F(TfExamplesTest, BatchesAreTheSameHoweverTheyAreMade) {
   const std::vector<std::string> files = {WriteExamples(folder, "a", 23),

@@ -8,14 +8,8 @@
 namespace penstock {
 namespace {
 
-struct Fixture {
-  SmallModel model;
-  Session session{model.g};
-  Fixture() { session.Run(model.init); }
-};
-
 TEST(CheckOverfit, PassesWhenTheLossFalls) {
-  Fixture f;
+  StartedModel f;
   const std::string before = f.model.StateBytes(f.session);
   const OverfitReport report =
       CheckOverfit(f.session, f.model.loss, f.model.step, f.model.Batch(0, 0));
@@ -25,7 +19,7 @@ TEST(CheckOverfit, PassesWhenTheLossFalls) {
 }
 
 TEST(CheckOverfit, FailsWhenItDoesNot) {
-  Fixture f;
+  StartedModel f;
   // The wrong sign: up the hill.
   const OverfitReport report = CheckOverfit(f.session, f.model.loss, f.model.step,
                                             f.model.Batch(0, 0, -0.05f), {.max_steps = 10});
@@ -35,7 +29,7 @@ TEST(CheckOverfit, FailsWhenItDoesNot) {
 }
 
 TEST(CheckRateZero, PassesWhenNothingMoves) {
-  Fixture f;
+  StartedModel f;
   const RateZeroReport report =
       CheckRateZero(f.session, f.model.loss, f.model.step, f.model.rate, f.model.Batch(0, 0));
   EXPECT_TRUE(report.passed) << report.ToString();
@@ -43,7 +37,7 @@ TEST(CheckRateZero, PassesWhenNothingMoves) {
 }
 
 TEST(CheckRateZero, NamesWhatMoves) {
-  Fixture f;
+  StartedModel f;
   // Decay that does not go by the rate.
   const auto decay = f.model.w.AssignSub(f.model.weights * 0.01f);
   const auto step = Group({f.model.step, decay});
@@ -113,7 +107,7 @@ TEST(CompareGraphs, NamesMayDiffer) {
 }
 
 TEST(CheckGradients, AgreeWithDifferences) {
-  Fixture f;
+  StartedModel f;
   const std::string before = f.model.StateBytes(f.session);
   const GradientCheckReport report = CheckGradients(f.session, f.model.loss, f.model.Batch(0, 0));
   EXPECT_EQ(report.rows.size(), 3u);

@@ -15,12 +15,6 @@
 namespace penstock {
 namespace {
 
-struct Fixture {
-  SmallModel model;
-  Session session{model.g};
-  Fixture() { session.Run(model.init); }
-};
-
 TEST(Evaluation, MeansOverBatchesOfDifferentSize) {
   SmallModel model;
   const auto mean = Mean(model.x);
@@ -74,7 +68,7 @@ TEST(Evaluation, ReadsWhatTheGraphAddsUp) {
 }
 
 TEST(Evaluation, NoBatchesAreAnError) {
-  Fixture f;
+  StartedModel f;
   Trainer trainer(f.session, f.model.loss, f.model.step);
   trainer.Use(Evaluation{.measure = OverBatches(f.model.Source(0), {{"loss", f.model.loss}})});
   EXPECT_THROW(trainer.Run(f.model.Source(2)), Error);
@@ -91,7 +85,7 @@ Evaluation Scripted(std::vector<double> values) {
 }
 
 TEST(EarlyStop, StopsAndGoesBackToTheBest) {
-  Fixture f;
+  StartedModel f;
   const LogLines log;
   Trainer trainer(f.session, f.model.loss, f.model.step);
   trainer.Use(Scripted({3, 2, 1.95, 2.5, 2.6, 2.7}));
@@ -112,7 +106,7 @@ TEST(EarlyStop, StopsAndGoesBackToTheBest) {
 }
 
 TEST(EarlyStop, HigherMayBeBetter) {
-  Fixture f;
+  StartedModel f;
   const LogLines log;
   Trainer trainer(f.session, f.model.loss, f.model.step, {.max_steps = 10});
   trainer.Use(Scripted({1, 2, 3, 4, NAN, 3, 5}));
@@ -126,7 +120,7 @@ TEST(EarlyStop, HigherMayBeBetter) {
 }
 
 TEST(EarlyStop, ToldWhenTheMetricIsNotThere) {
-  Fixture f;
+  StartedModel f;
   const LogLines log;
   Trainer trainer(f.session, f.model.loss, f.model.step, {.max_steps = 3});
   trainer.Use(EarlyStop{.metric = "eval/los"});
@@ -172,7 +166,7 @@ TEST(Summaries, WritesMetricsAndSummaryOps) {
 }
 
 TEST(Profile, WritesTraces) {
-  Fixture f;
+  StartedModel f;
   const std::string folder = NewFolder("profile") + "/traces";
   SummaryWriter writer(folder);
   Trainer trainer(f.session, f.model.loss, f.model.step, {.max_steps = 9});
@@ -189,7 +183,7 @@ TEST(Profile, WritesTraces) {
 }
 
 TEST(Profile, AFolderThatCannotBeMadeIsAnError) {
-  Fixture f;
+  StartedModel f;
   Trainer trainer(f.session, f.model.loss, f.model.step, {.max_steps = 2});
   trainer.Use(Profile{.folder = "/proc/penstock"});
   EXPECT_THROW(trainer.Run(f.model.Source(100)), Error);

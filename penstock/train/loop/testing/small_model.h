@@ -126,6 +126,13 @@ class BundleSink final : public CheckpointSink {
   bool fails_ = false;
 };
 
+// One with its variables initialized.
+struct StartedModel {
+  SmallModel model;
+  Session session{model.g};
+  StartedModel() { session.Run(model.init); }
+};
+
 inline std::string NewFolder(const std::string& name) {
   const std::string folder = testing::TempDir() + "train_" + name;
   std::filesystem::remove_all(folder);
